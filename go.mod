@@ -1,0 +1,3 @@
+module openclaw
+
+go 1.26
