@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/term"
+)
+
+// version is set by the linker; see the Makefile.
+var version = "dev"
+
+// Env is what a command has of the world: streams, environment and place. Tests give
+// buffers and maps.
+type Env struct {
+	Stdin          io.Reader // a terminal is looked for when it is an *os.File
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Environ        []string // what commands run in process inherit
+	Dir            string   // absolute directory the program was started in; "" = it has gone
+	Version        string   // of this program
+}
+
+// System is the Env of this process.
+func System() *Env {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // who needs one says so
+	}
+	return &Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Version: version,
+	}
+}
+
+// terminal gives a stream's descriptor when it is a terminal.
+func terminal(stream any) (fd int, ok bool) {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0, false
+	}
+	fd = int(f.Fd())
+	return fd, term.IsTerminal(fd)
+}
+
+// attended says whether a person can see and answer what this program says.
+func (e *Env) attended() bool {
+	_, in := terminal(e.Stdin)
+	_, out := terminal(e.Stderr)
+	return in && out
+}
+
+// width is how many columns standard output has, 0 when it is no terminal: then
+// nothing is cut.
+func (e *Env) width() int {
+	fd, ok := terminal(e.Stdout)
+	if !ok {
+		return 0
+	}
+	cols, _, err := term.GetSize(fd)
+	if err != nil {
+		return 0
+	}
+	return cols
+}
+
+// abs makes a path absolute against the directory the program was started in; "" is
+// that directory.
+func (e *Env) abs(path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path), nil
+	}
+	if e.Dir == "" {
+		return "", errors.New("the current directory has gone; change to another one or give an absolute path")
+	}
+	return filepath.Join(e.Dir, path), nil
+}
+
+// hinted is an error with what to do about it.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (h *hinted) Error() string { return h.err.Error() }
+func (h *hinted) Unwrap() error { return h.err }
+
+// hint makes an error that tells what to do.
+func hint(text, format string, args ...any) error {
+	return &hinted{err: fmt.Errorf(format, args...), hint: text}
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs one command line and returns the exit code (C-30). It returns when
+// everything it started has ended.
+func Main(ctx context.Context, args []string, env *Env) int {
+	root := newRoot(env)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		env.report(err, cmd.CommandPath())
+	}
+	return codeOf(err)
+}
+
+// newRoot builds the tree. Nothing is read or opened before a command runs, so that
+// version and completion answer at once.
+func newRoot(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "openclaw",
+		Short: "let AI agents run shell commands, with people in charge",
+		Long: `openclaw lets AI agents run shell commands and keeps people in charge.
+
+The gateway is the daemon that agents and people talk to; commands that need none
+work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DIR.`,
+		Example: `  openclaw gateway run              # start the daemon
+  openclaw exec -- 'uname -a'       # run a command under the policy
+  openclaw exec -it -- bash         # an interactive one
+  openclaw status                   # what is there`,
+		SilenceErrors: true, // printed once, by Main
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          group,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.AddCommand(
+		newExec(env, runExec),
+		newProcess(env),
+		newMCP(env, runMCP),
+		newGateway(env),
+		newStatus(env, runStatus),
+		newAgents(env),
+		newConfig(env),
+		newCompletion(env),
+		newVersion(env),
+	)
+	return root
+}
+
+// group answers for a command that only holds others: alone it explains itself, with a
+// word nobody knows it says so.
+func group(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	err := &usageError{err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), args[0])}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err.hint = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
+	}
+	return err
+}
+
+// newGroup makes a command that only holds others.
+func newGroup(use, short, example string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Example: example,
+		Args: cobra.ArbitraryArgs, RunE: group,
+		SuggestionsMinimumDistance: 2,
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// takes checks the number of positional arguments; what names them in the error.
+func takes(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage("%s needs %s", cmd.CommandPath(), what)
+		case most >= 0 && len(args) > most && most == 0:
+			return usage("%s takes no arguments, not %q", cmd.CommandPath(), args[0])
+		case most >= 0 && len(args) > most:
+			return usage("%s takes %s, nothing more: %q", cmd.CommandPath(), what, args[most])
+		}
+		return nil
+	}
+}
+
+// interruptible gives a command a context that the usual signals end, for commands that
+// only ask something. A second signal ends the program at once.
+func interruptible(run func(ctx context.Context) error) func(context.Context) error {
+	return func(parent context.Context) error {
+		ctx, cancel := context.WithCancelCause(parent)
+		defer cancel(nil)
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, endSignals...)
+		defer signal.Stop(signals)
+		done := make(chan struct{})
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			select {
+			case s := <-signals:
+				signal.Stop(signals)
+				cancel(&signalled{sig: s})
+			case <-done:
+			}
+		}()
+		err := run(ctx)
+		close(done)
+		<-stopped
+		var sig *signalled
+		if errors.As(context.Cause(ctx), &sig) && err != nil {
+			return &exitError{code: signalCode(sig.name())}
+		}
+		return err
+	}
+}
+
+// signalled is the cause of a context that a signal ended.
+type signalled struct{ sig os.Signal }
+
+func (s *signalled) Error() string { return "ended by " + s.name() }
+func (s *signalled) name() string  { return signalName(s.sig) }

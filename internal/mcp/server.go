@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"openclaw/internal/protocol"
+)
+
+const (
+	methodListTools = "tools/list"
+	methodCallTool  = "tools/call"
+)
+
+// instructions is what a client shows its model about the server as a whole.
+const instructions = "Runs shell commands on the operator's machine under the operator's policy. " +
+	"exec starts a command; when its answer has a sessionId the command still runs, and process reads, writes to or ends it. " +
+	"Start long work once and do not poll in a loop. A result with status denied or approval-pending is an answer, not a fault: do not retry it another way."
+
+// caller is what a client's calls end in: one authenticated identity's view of the
+// tools. Call follows the contract of the call path: Watch, which may be nil, is called
+// from one goroutine and never after Call has returned; an error is a *protocol.Error.
+type caller interface {
+	Call(ctx context.Context, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, error)
+	Tools(ctx context.Context) ([]protocol.ToolInfo, error)
+}
+
+// Options of a server.
+type Options struct {
+	Version string       // of this program, told to clients
+	Log     *slog.Logger // our own faults only; nil = nothing is logged
+}
+
+func (o Options) logger() *slog.Logger {
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Log
+}
+
+// newServer makes the SDK's server. Listing and calling are answered by a middleware
+// in front of the SDK's own tool table, so that each list shows what the caller may use
+// at that moment (C-20) and no call pays for a second look at the arguments. begin
+// gives the caller of a request and a context that ends when the caller has gone.
+func newServer(opt Options, begin func(context.Context, sdk.Request) (context.Context, caller, func())) *sdk.Server {
+	log := opt.logger()
+	server := sdk.NewServer(
+		&sdk.Implementation{Name: "openclaw", Title: "OpenClaw", Version: opt.Version},
+		&sdk.ServerOptions{
+			Instructions: instructions,
+			// Without this the SDK offers its deprecated logging feature.
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+		},
+	)
+	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			if method != methodListTools && method != methodCallTool {
+				return next(ctx, method, req)
+			}
+			ctx, c, end := begin(ctx, req)
+			defer end()
+			if call, ok := req.(*sdk.CallToolRequest); ok {
+				return callTool(ctx, log, c, call), nil
+			}
+			return listTools(ctx, c)
+		}
+	})
+	return server
+}
+
+func listTools(ctx context.Context, c caller) (sdk.Result, error) {
+	infos, err := c.Tools(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list tools: %w", err)
+	}
+	list := &sdk.ListToolsResult{Tools: make([]*sdk.Tool, 0, len(infos))}
+	// Another caller may see other tools, and a reload of the configuration can change
+	// the list at any time.
+	list.CacheScope = "private"
+	openWorld := true
+	for _, info := range infos {
+		tool := &sdk.Tool{
+			Name: info.Name, Title: info.Title, Description: info.Description,
+			InputSchema: info.InputSchema,
+			Annotations: &sdk.ToolAnnotations{
+				Title: info.Title, DestructiveHint: &info.Destructive, OpenWorldHint: &openWorld,
+			},
+		}
+		if len(info.OutputSchema) > 0 {
+			tool.OutputSchema = info.OutputSchema
+		}
+		list.Tools = append(list.Tools, tool)
+	}
+	return list, nil
+}
+
+// callTool makes one call. Its fault is a result with isError, which a client shows to
+// its model; a protocol error would be hidden from the model by most clients.
+func callTool(ctx context.Context, log *slog.Logger, c caller, req *sdk.CallToolRequest) (res *sdk.CallToolResult) {
+	// The SDK runs this on a goroutine of its own, where a panic of ours would end the
+	// daemon and with it every command of everybody.
+	defer func() {
+		if fault := recover(); fault != nil {
+			log.Error("panic in a tool call", "tool", req.Params.Name, "fault", fault, "stack", string(debug.Stack()))
+			res = errorResult(&protocol.Error{Type: protocol.ErrInternal, Message: "internal error", Hint: "the daemon's log has the details"})
+		}
+	}()
+	watch, finish := watchProgress(ctx, req)
+	result, err := c.Call(ctx, protocol.ToolRequest{Tool: req.Params.Name, Args: req.Params.Arguments}, watch)
+	finish()
+	if err != nil {
+		var known *protocol.Error
+		if !errors.As(err, &known) {
+			log.Error("tool call", "tool", req.Params.Name, "error", err)
+			known = &protocol.Error{Type: protocol.ErrInternal, Message: err.Error()}
+		}
+		return errorResult(known)
+	}
+	res = &sdk.CallToolResult{StructuredContent: result.Details, Content: make([]sdk.Content, 0, len(result.Content))}
+	for _, block := range result.Content {
+		res.Content = append(res.Content, &sdk.TextContent{Text: block.Text})
+	}
+	return res
+}
+
+// errorResult has no structured content: an error's fields would break the tool's
+// output schema, which clients check.
+func errorResult(err *protocol.Error) *sdk.CallToolResult {
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}
+}

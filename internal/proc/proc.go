@@ -1,0 +1,56 @@
+package proc
+
+import (
+	"errors"
+	"time"
+)
+
+// MarkerEnv is the environment variable that carries Spec.Marker. Descendants inherit
+// it; the tree walk and the next start of a daemon find them by it.
+const MarkerEnv = "OPENCLAW_PROCESS_SESSION"
+
+// ErrNoPTY says that this system cannot give a pseudo-terminal now (for example a
+// container without /dev/pts, or a platform without support); the caller may fall
+// back to pipes.
+var ErrNoPTY = errors.New("no pseudo-terminal available on this system")
+
+// ErrInterrupted is returned by Output.Read after Output.Interrupt.
+var ErrInterrupted = errors.New("read interrupted")
+
+// Size is a terminal's size in character cells.
+type Size struct {
+	Cols, Rows int
+}
+
+// Spec says what to start. It is plain data. Path, Argv and Dir are required.
+type Spec struct {
+	Path   string   // absolute path of the program
+	Argv   []string // argv, argv[0] included
+	Env    []string // whole environment; MarkerEnv is added when Marker is set
+	Dir    string   // absolute working directory
+	Marker string   // value of MarkerEnv; "" = none
+	Stdin  bool     // an open pipe; false = end of file at once
+	Split  bool     // standard error in a pipe of its own
+	PTY    *Size    // run in a pseudo-terminal of this size; Stdin and Split do not apply
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int    // exit code; -1 when a signal ended it
+	Signal string // "SIGSEGV"; "" when it ended by itself
+}
+
+// Left is a process that is still there.
+type Left struct {
+	Pid  int
+	Name string // its command line, shortened
+}
+
+// Ref identifies a process beyond the life of its pid: a pid alone may be recycled.
+type Ref struct {
+	Pid    int
+	Marker string
+	BootID string        // "" where the system has none
+	Before time.Duration // time since boot right before and right after the start
+	After  time.Duration
+}

@@ -1,0 +1,268 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// Starter starts processes and adopts what they leave behind. There is one for each
+// process of ours, since being a subreaper is a property of the whole process.
+type Starter struct {
+	null *os.File
+	bufs *buffers
+
+	mu    sync.Mutex // guards known
+	known map[int]*Process
+
+	cancel context.CancelFunc
+	reaped sync.WaitGroup
+}
+
+// NewStarter makes this process a child subreaper and begins to reap orphans. Its
+// owner calls Close.
+func NewStarter() (*Starter, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		null.Close()
+		return nil, fmt.Errorf("become a child subreaper: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Starter{null: null, bufs: newBuffers(), known: map[int]*Process{}, cancel: cancel}
+	s.reaped.Go(func() { s.reapOrphans(ctx) })
+	return s, nil
+}
+
+// Close stops reaping. Processes that still run are not ended; their owner ends them
+// first.
+func (s *Starter) Close() error {
+	s.cancel()
+	s.reaped.Wait()
+	return s.null.Close()
+}
+
+// Process is one started process. Wait is called by one goroutine; the other methods
+// by any.
+type Process struct {
+	starter *Starter
+	ref     Ref
+	pidfd   *os.File // nil on a kernel without pidfds
+
+	Out *Output // standard output, or both, or the terminal
+	Err *Output // standard error with Spec.Split, else nil
+	In  *Input  // nil when standard input is /dev/null
+
+	terminal *os.File
+
+	mu     sync.Mutex // guards reaped and group
+	reaped bool
+	group  bool // members of the process group were left when it was reaped
+}
+
+// Ref identifies the process beyond this program's life.
+func (p *Process) Ref() Ref { return p.ref }
+
+// Start starts what spec says. The new process leads a session and a process group of
+// its own and gets SIGKILL when this process dies. ErrNoPTY is returned before
+// anything has started.
+//
+// The parent-death signal belongs to the thread that forks. Go ends a thread only when
+// a goroutine returns that is locked to it; nothing in this program does that.
+func (s *Starter) Start(spec Spec) (*Process, error) {
+	env := spec.Env
+	if spec.Marker != "" {
+		env = append(env[:len(env):len(env)], MarkerEnv+"="+spec.Marker)
+	}
+	fds, err := s.open(spec)
+	if err != nil {
+		return nil, err
+	}
+	pidfd := -1
+	sys := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
+	if spec.PTY != nil {
+		sys.Setctty = true // Ctty 0: the child's standard input
+	}
+	before := sinceBoot()
+	pid, _, err := syscall.StartProcess(spec.Path, spec.Argv, &syscall.ProcAttr{
+		Dir: spec.Dir, Env: env, Files: fds.child[:], Sys: sys,
+	})
+	after := sinceBoot()
+	fds.closeChild()
+	if err != nil {
+		fds.closeOurs()
+		return nil, startError(spec, err)
+	}
+	p := &Process{
+		starter: s, terminal: fds.terminal,
+		ref: Ref{Pid: pid, Marker: spec.Marker, BootID: bootID(), Before: before, After: after},
+	}
+	s.mu.Lock()
+	s.known[pid] = p
+	s.mu.Unlock()
+	if pidfd >= 0 {
+		if err := syscall.SetNonblock(pidfd, true); err == nil {
+			p.pidfd = os.NewFile(uintptr(pidfd), "pidfd")
+		} else {
+			syscall.Close(pidfd)
+		}
+	}
+	if err := p.adopt(fds, s.bufs); err != nil {
+		p.End(context.Background(), 0)
+		p.Wait()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Process) adopt(fds *files, bufs *buffers) (err error) {
+	if p.Out, err = newOutput(fds.out, bufs); err != nil {
+		return err
+	}
+	if fds.err != nil {
+		if p.Err, err = newOutput(fds.err, bufs); err != nil {
+			return err
+		}
+	}
+	if fds.in != nil {
+		p.In = &Input{file: fds.in, pty: fds.terminal != nil}
+	}
+	return nil
+}
+
+func startError(spec Spec, err error) error {
+	if errors.Is(err, syscall.E2BIG) {
+		return fmt.Errorf("start %s: the command and its environment are too long for this system (%w); put the text in a file", spec.Path, err)
+	}
+	if errors.Is(err, syscall.EAGAIN) {
+		return fmt.Errorf("start %s: the limit of processes is reached (%w); end some or raise the limit", spec.Path, err)
+	}
+	return fmt.Errorf("start %s in %s: %w", spec.Path, spec.Dir, err)
+}
+
+// files are the descriptors of one start. The child's ends are blocking, ours are not.
+type files struct {
+	child    [3]uintptr
+	toClose  []int // the child's ends that are ours to close after the start
+	in       *os.File
+	out, err *os.File
+	terminal *os.File
+	slave    *os.File
+}
+
+func (s *Starter) open(spec Spec) (*files, error) {
+	f := &files{}
+	if spec.PTY != nil {
+		return f, f.openTerminal(*spec.PTY)
+	}
+	f.child[0] = s.null.Fd()
+	if spec.Stdin {
+		r, w, err := pipe()
+		if err != nil {
+			return nil, err
+		}
+		f.child[0], f.toClose = uintptr(r), append(f.toClose, r)
+		f.in = pollable(w, "stdin")
+	}
+	out, err := f.openOutput("stdout", 1)
+	if err != nil {
+		f.closeChild()
+		f.closeOurs()
+		return nil, err
+	}
+	f.out, f.child[2] = out, f.child[1]
+	if spec.Split {
+		if f.err, err = f.openOutput("stderr", 2); err != nil {
+			f.closeChild()
+			f.closeOurs()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (f *files) openOutput(name string, slot int) (*os.File, error) {
+	r, w, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	f.child[slot], f.toClose = uintptr(w), append(f.toClose, w)
+	return pollable(r, name), nil
+}
+
+func (f *files) openTerminal(size Size) error {
+	master, slave, err := pty.Open()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoPTY, err)
+	}
+	f.terminal, f.slave = master, slave
+	if err := setSize(master, size); err != nil {
+		f.closeChild()
+		f.closeOurs()
+		return fmt.Errorf("%w: %w", ErrNoPTY, err)
+	}
+	fd := slave.Fd() // makes the child's end blocking, as programs expect
+	f.child = [3]uintptr{fd, fd, fd}
+	f.in, f.out = master, master
+	return nil
+}
+
+func (f *files) closeChild() {
+	for _, fd := range f.toClose {
+		syscall.Close(fd)
+	}
+	if f.slave != nil {
+		f.slave.Close()
+	}
+}
+
+func (f *files) closeOurs() {
+	for _, file := range []*os.File{f.in, f.out, f.err} {
+		if file != nil {
+			file.Close()
+		}
+	}
+}
+
+func pipe() (r, w int, err error) {
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return 0, 0, fmt.Errorf("make a pipe: %w", err)
+	}
+	return p[0], p[1], nil
+}
+
+// pollable hands fd to the runtime's poller, so that waiting for it costs no thread.
+func pollable(fd int, name string) *os.File {
+	_ = syscall.SetNonblock(fd, true)
+	return os.NewFile(uintptr(fd), name)
+}
+
+func setSize(f *os.File, s Size) error {
+	return pty.Setsize(f, &pty.Winsize{Cols: uint16(s.Cols), Rows: uint16(s.Rows)})
+}
+
+// Resize changes the terminal's size; the program gets SIGWINCH.
+func (p *Process) Resize(s Size) error {
+	if p.terminal == nil {
+		return errors.New("not a terminal")
+	}
+	return setSize(p.terminal, s)
+}
+
+func sinceBoot() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}

@@ -1,0 +1,252 @@
+package session
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"openclaw/internal/proc"
+	"openclaw/internal/protocol"
+	"openclaw/internal/safefile"
+)
+
+// journal is the durable record of one program's sessions: a line when a session
+// starts and one when it ends or is forgotten. A line is one write; it survives the
+// death of this program, which is what it is for. Processes found by it belong to this
+// boot, so it need not survive the machine's.
+type journal struct {
+	dir      string
+	instance string // names this program among those that share the folder
+	lock     *safefile.Held
+
+	mu   sync.Mutex // guards file and size; a line is written under it, whole
+	file *os.File
+	live map[string]record // what a rewrite keeps
+	size int64
+	err  error
+}
+
+// record is a journal line. Op: "start", "end", "drop".
+type record struct {
+	Op         string          `json:"op"`
+	ID         string          `json:"id"`
+	Agent      string          `json:"agent,omitempty"`
+	SessionKey string          `json:"sessionKey,omitempty"`
+	Host       string          `json:"host,omitempty"`
+	Command    string          `json:"command,omitempty"`
+	Dir        string          `json:"dir,omitempty"`
+	PTY        bool            `json:"pty,omitempty"`
+	Background bool            `json:"background,omitempty"`
+	Cols       int             `json:"cols,omitempty"`
+	Rows       int             `json:"rows,omitempty"`
+	StartedMs  int64           `json:"startedMs,omitempty"`
+	RetainMs   int64           `json:"retainMs,omitempty"`
+	LogBase    string          `json:"logBase,omitempty"`
+	Ref        *proc.Ref       `json:"ref,omitempty"`
+	Status     protocol.Status `json:"status,omitempty"`
+	ExitCode   *int            `json:"exitCode,omitempty"`
+	Signal     string          `json:"signal,omitempty"`
+	TimedOut   bool            `json:"timedOut,omitempty"`
+	EndedMs    int64           `json:"endedMs,omitempty"`
+	Warnings   []string        `json:"warnings,omitempty"`
+}
+
+// rewriteAt is the size past which a journal is rewritten without what is forgotten.
+const rewriteAt = 2 << 20
+
+func openJournal(dir string) (*journal, error) {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	j := &journal{dir: dir, instance: hex.EncodeToString(b[:]), live: map[string]record{}}
+	lock, err := safefile.TryLock(j.path() + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("lock the session record: %w", err)
+	}
+	j.lock = lock
+	return j, nil
+}
+
+func (j *journal) path() string { return filepath.Join(j.dir, j.instance+".journal") }
+
+// marker is the value of proc.MarkerEnv for a session of this program.
+func (j *journal) marker(id string) string { return j.instance + "." + id }
+
+func (j *journal) logBase(id string) string { return filepath.Join(j.dir, j.instance+"-"+id) }
+
+func (j *journal) started(s *session) {
+	ref := s.proc.Ref()
+	j.put(record{
+		Op: "start", ID: s.plan.ID, Agent: s.plan.Agent, SessionKey: s.plan.SessionKey, Host: s.plan.Host,
+		Command: s.plan.Command, Dir: s.plan.Dir, PTY: s.plan.PTY, Background: s.plan.Background,
+		Cols: s.plan.Cols, Rows: s.plan.Rows, StartedMs: s.started.UnixMilli(),
+		RetainMs: s.plan.Retain.Milliseconds(), LogBase: s.log.base, Ref: &ref,
+	})
+}
+
+func (j *journal) ended(s *session) {
+	s.mu.Lock()
+	r := record{
+		Op: "end", ID: s.plan.ID, Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
+		TimedOut: s.reason == endTimeout, EndedMs: s.ended.UnixMilli(), Warnings: s.warnings,
+		Background: s.background,
+	}
+	s.mu.Unlock()
+	j.put(r)
+}
+
+func (j *journal) dropped(s *session) { j.put(record{Op: "drop", ID: s.plan.ID}) }
+
+// put adds a line. A disk that refuses does not stop a command: full/off runs go on
+// without the record (X-21).
+func (j *journal) put(r record) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	apply(j.live, r)
+	if j.file == nil {
+		if j.file, j.err = os.OpenFile(j.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); j.err != nil {
+			return
+		}
+	}
+	n, err := j.file.Write(append(line, '\n'))
+	j.size += int64(n)
+	if j.err = err; err == nil && j.size > rewriteAt {
+		j.rewrite()
+	}
+}
+
+// apply brings a set of records up to date with a line.
+func apply(live map[string]record, r record) {
+	switch r.Op {
+	case "start":
+		live[r.ID] = r
+	case "end":
+		if old, ok := live[r.ID]; ok {
+			old.Status, old.ExitCode, old.Signal = r.Status, r.ExitCode, r.Signal
+			old.TimedOut, old.EndedMs, old.Warnings = r.TimedOut, r.EndedMs, r.Warnings
+			old.Background = r.Background
+			live[r.ID] = old
+		}
+	case "drop":
+		delete(live, r.ID)
+	}
+}
+
+// rewrite replaces the journal by what still counts. Callers hold mu.
+func (j *journal) rewrite() {
+	tmp := j.path() + ".new"
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return
+	}
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	for _, r := range j.live {
+		_ = enc.Encode(r) // a write error shows at Flush
+	}
+	if w.Flush() != nil || f.Close() != nil || os.Rename(tmp, j.path()) != nil {
+		os.Remove(tmp)
+		return
+	}
+	if next, err := os.OpenFile(j.path(), os.O_WRONLY|os.O_APPEND, 0o600); err == nil {
+		j.file.Close()
+		j.file = next
+		if info, err := next.Stat(); err == nil {
+			j.size = info.Size() - rewriteAt/2 // the next rewrite comes after another MiB
+		}
+	}
+}
+
+// adopt takes over the record of a session of an earlier program.
+func (j *journal) adopt(r record) {
+	r.Op = "start"
+	j.put(r)
+}
+
+func (j *journal) close() error {
+	j.mu.Lock()
+	empty := len(j.live) == 0
+	var err error
+	if j.file != nil {
+		err = j.file.Close()
+		j.file = nil
+	}
+	j.mu.Unlock()
+	if empty {
+		os.Remove(j.path())
+	}
+	os.Remove(j.path() + ".lock")
+	if cerr := j.lock.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// orphan is a journal whose program has died, held so that no other program takes it
+// over too.
+type orphan struct {
+	path string
+	lock *safefile.Held
+	live map[string]record
+}
+
+// orphans finds the journals of dead programs and locks them.
+func (j *journal) orphans() []orphan {
+	names, _ := filepath.Glob(filepath.Join(globQuote(j.dir), "*.journal"))
+	var out []orphan
+	for _, path := range names {
+		if path == j.path() {
+			continue
+		}
+		lock, err := safefile.TryLock(path + ".lock")
+		if err != nil { // its program lives
+			continue
+		}
+		out = append(out, orphan{path: path, lock: lock, live: readJournal(path)})
+	}
+	return out
+}
+
+// readJournal replays a journal; a torn last line is skipped.
+func readJournal(path string) map[string]record {
+	live := map[string]record{}
+	f, err := os.Open(path)
+	if err != nil {
+		return live
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	for {
+		line, err := r.ReadBytes('\n')
+		var rec record
+		if len(line) > 0 && json.Unmarshal(line, &rec) == nil {
+			apply(live, rec)
+		}
+		if err != nil {
+			return live
+		}
+	}
+}
+
+func (o orphan) close() {
+	os.Remove(o.path)
+	os.Remove(o.path + ".lock")
+	o.lock.Close()
+}
+
+
+func msTime(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

@@ -1,0 +1,377 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	memoryMax  = 16 << 10  // output up to this size is also kept in memory
+	tailMax    = 256 << 10 // kept in memory when the disk refuses the log (X-21)
+	markEvery  = 256 << 10 // distance of line marks
+	segmentMax = 8 << 20
+)
+
+// outlog is the output of one session: bytes with absolute offsets, on disk in
+// segments of which the oldest are dropped past a bound (X-5). One writer appends at a
+// time; any number read. Small output is also in memory, so that a short command's
+// result costs no read; nothing is created on disk before the first byte.
+type outlog struct {
+	base    string // path of the first segment; later ones add offset and line
+	max     int64
+	used    *atomic.Int64 // bytes of all logs together
+	writing sync.Mutex    // serialises appends, so that two pipes never mix within a chunk
+	file    *os.File      // current segment, nil while closed; guarded by writing
+	removed bool          // guarded by writing
+
+	mu       sync.Mutex // guards the rest; never held across I/O
+	size     int64      // bytes ever written
+	lines    int64      // newlines ever written
+	lastByte byte
+	segments []segment // oldest first
+	marks    []mark
+	memory   []byte // the last bytes, ending at size; nil when only the disk has them
+	broken   error  // the disk refused: memory holds the tail
+	changed  chan struct{}
+}
+
+// segment is one file of a log.
+type segment struct {
+	start, line int64
+	path        string
+	size        int64
+}
+
+// mark says which line begins at or after which offset.
+type mark struct{ offset, line int64 }
+
+func newLog(base string, limit int64, used *atomic.Int64) *outlog {
+	return &outlog{base: base, max: limit, used: used}
+}
+
+func (l *outlog) segmentSize() int64 { return max(min(l.max/8, segmentMax), 4<<10) }
+
+// append adds p. A disk that refuses does not stop the command: the log then keeps
+// only the tail in memory and says so.
+func (l *outlog) append(p []byte) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if l.removed {
+		return
+	}
+	err := l.write(p)
+	l.mu.Lock()
+	if err != nil && l.broken == nil {
+		l.broken = err
+	}
+	l.remember(p)
+	l.size += int64(len(p))
+	l.lines += int64(bytes.Count(p, []byte{'\n'}))
+	l.lastByte = p[len(p)-1]
+	if n := len(l.marks); l.size-l.lastMark(n) >= markEvery {
+		l.marks = append(l.marks, mark{l.size, l.lines})
+	}
+	changed := l.changed
+	l.changed = nil
+	l.mu.Unlock()
+	if changed != nil {
+		close(changed)
+	}
+}
+
+func (l *outlog) lastMark(n int) int64 {
+	if n == 0 {
+		return 0
+	}
+	return l.marks[n-1].offset
+}
+
+func (l *outlog) remember(p []byte) {
+	switch {
+	case l.broken != nil:
+		l.memory = append(l.memory, p...)
+		if over := len(l.memory) - tailMax; over > 0 {
+			l.memory = append([]byte(nil), l.memory[over:]...)
+		}
+	case l.size+int64(len(p)) <= memoryMax:
+		l.memory = append(l.memory, p...)
+	default:
+		l.memory = nil
+	}
+}
+
+// write writes p to the current segment and begins a new one when it is full.
+func (l *outlog) write(p []byte) error {
+	l.mu.Lock()
+	broken, n := l.broken, len(l.segments)
+	var cur segment
+	if n > 0 {
+		cur = l.segments[n-1]
+	}
+	size, lines := l.size, l.lines
+	l.mu.Unlock()
+	if broken != nil {
+		return broken
+	}
+	if n == 0 || cur.size >= l.segmentSize() {
+		if err := l.rotate(size, lines); err != nil {
+			return err
+		}
+	}
+	if l.file == nil { // closed at the end of the command; something left running still writes
+		f, err := os.OpenFile(cur.path, os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		l.file = f
+	}
+	written, err := l.file.Write(p)
+	l.used.Add(int64(written))
+	l.mu.Lock()
+	l.segments[len(l.segments)-1].size += int64(written)
+	l.mu.Unlock()
+	return err
+}
+
+func (l *outlog) rotate(start, line int64) error {
+	path := l.base
+	if start > 0 {
+		path = fmt.Sprintf("%s.%015d-%012d", l.base, start, line)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if l.file != nil {
+		l.file.Close()
+	}
+	l.file = f
+	l.mu.Lock()
+	l.segments = append(l.segments, segment{start: start, line: line, path: path})
+	l.mu.Unlock()
+	l.trim(l.max)
+	return nil
+}
+
+// trim drops the oldest segments until the log with room for one more is within limit.
+func (l *outlog) trim(limit int64) {
+	for {
+		l.mu.Lock()
+		var total int64
+		for _, s := range l.segments {
+			total += s.size
+		}
+		if len(l.segments) < 2 || total+l.segmentSize() <= limit {
+			l.mu.Unlock()
+			return
+		}
+		oldest := l.segments[0]
+		l.segments = l.segments[1:]
+		for len(l.marks) > 0 && l.marks[0].offset < l.segments[0].start {
+			l.marks = l.marks[1:]
+		}
+		l.mu.Unlock()
+		_ = os.Remove(oldest.path)
+		l.used.Add(-oldest.size)
+	}
+}
+
+// close ends writing; reading goes on.
+func (l *outlog) close() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+}
+
+// remove deletes the log's files.
+func (l *outlog) remove() {
+	l.close()
+	l.writing.Lock()
+	l.removed = true
+	l.writing.Unlock()
+	l.mu.Lock()
+	segments := l.segments
+	l.segments = nil
+	l.mu.Unlock()
+	for _, s := range segments {
+		_ = os.Remove(s.path)
+		l.used.Add(-s.size)
+	}
+}
+
+// extent is the range of bytes that can be read now, and why the log is not whole.
+type extent struct {
+	start, end int64
+	broken     error
+}
+
+func (l *outlog) extent() extent {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return extent{start: l.start(), end: l.size, broken: l.broken}
+}
+
+// start is the first byte still held. Callers hold mu.
+func (l *outlog) start() int64 {
+	if l.broken != nil || len(l.segments) == 0 {
+		return l.size - int64(len(l.memory))
+	}
+	return l.segments[0].start
+}
+
+// wait returns a channel that is closed at the next append after size bytes, or a
+// closed one when there are more already.
+func (l *outlog) wait(size int64) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.size > size {
+		return closedChan
+	}
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	return l.changed
+}
+
+var closedChan = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// read returns up to limit bytes from offset; bytes that are gone are skipped: the
+// returned offset is where the bytes really begin.
+func (l *outlog) read(offset int64, limit int) (int64, []byte) {
+	for {
+		l.mu.Lock()
+		offset = max(offset, l.start())
+		n := min(int64(limit), l.size-offset)
+		if n <= 0 {
+			l.mu.Unlock()
+			return offset, nil
+		}
+		if from := l.size - int64(len(l.memory)); l.memory != nil && offset >= from {
+			out := append([]byte(nil), l.memory[offset-from:offset-from+n]...)
+			l.mu.Unlock()
+			return offset, out
+		}
+		segs := append([]segment(nil), l.segments...)
+		l.mu.Unlock()
+		out, err := readSegments(segs, offset, int(n))
+		if err == nil {
+			return offset, out
+		}
+		if l.extent().start <= offset { // not a drop while reading: the file is gone or damaged
+			return offset + n, []byte(fmt.Sprintf("[log cannot be read: %v]", err))
+		}
+	}
+}
+
+func readSegments(segs []segment, offset int64, n int) ([]byte, error) {
+	out := make([]byte, 0, n)
+	for i, s := range segs {
+		end := s.start + s.size
+		if i+1 < len(segs) {
+			end = segs[i+1].start
+		}
+		if offset >= end || offset < s.start {
+			continue
+		}
+		part := int(min(int64(n-len(out)), end-offset))
+		f, err := os.Open(s.path)
+		if err != nil {
+			return nil, err
+		}
+		at := len(out)
+		out = out[:at+part]
+		_, err = f.ReadAt(out[at:], offset-s.start)
+		f.Close()
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		offset += int64(part)
+		if len(out) == n {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return nil, os.ErrNotExist
+	}
+	return out, nil
+}
+
+// path is where a person finds the log: one file, or a glob of files in order; ""
+// when there is none.
+func (l *outlog) path() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.broken != nil || len(l.segments) == 0:
+		return ""
+	case len(l.segments) == 1:
+		return l.segments[0].path
+	}
+	return l.base + "*"
+}
+
+// loadLog opens the log of a session of an earlier run for reading.
+func loadLog(base string, used *atomic.Int64) *outlog {
+	l := newLog(base, segmentMax*8, used)
+	names, _ := filepath.Glob(globQuote(base) + "*")
+	for _, name := range names {
+		s := segment{path: name}
+		if rest := strings.TrimPrefix(name, base); rest != "" {
+			off, line, ok := strings.Cut(strings.TrimPrefix(rest, "."), "-")
+			var err1, err2 error
+			s.start, err1 = strconv.ParseInt(off, 10, 64)
+			s.line, err2 = strconv.ParseInt(line, 10, 64)
+			if !ok || err1 != nil || err2 != nil {
+				continue
+			}
+		}
+		if info, err := os.Stat(name); err == nil {
+			s.size = info.Size()
+			l.segments = append(l.segments, s)
+			used.Add(s.size)
+		}
+	}
+	sort.Slice(l.segments, func(i, j int) bool { return l.segments[i].start < l.segments[j].start })
+	if n := len(l.segments); n > 0 {
+		last := l.segments[n-1]
+		l.size = last.start + last.size
+		l.countLines(last)
+	}
+	return l
+}
+
+// countLines counts the newlines of the last segment; those before are in its name.
+func (l *outlog) countLines(last segment) {
+	l.lines = last.line
+	f, err := os.Open(last.path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buf)
+		if n > 0 {
+			l.lines += int64(bytes.Count(buf[:n], []byte{'\n'}))
+			l.lastByte = buf[n-1]
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func globQuote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}

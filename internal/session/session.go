@@ -1,0 +1,336 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"openclaw/internal/proc"
+	"openclaw/internal/protocol"
+	"openclaw/internal/terminal"
+)
+
+// killGrace is how long a process may take to leave after SIGTERM.
+const killGrace = 2 * time.Second
+
+// terminalFlush is how long the last output of a terminal may take to arrive after
+// its program has ended; the kernel moves it in the background.
+const terminalFlush = 100 * time.Millisecond
+
+// endReason says why we ended a session; 0 = it ended by itself.
+type endReason int
+
+const (
+	endKilled endReason = iota + 1
+	endTimeout
+	endCancelled
+	endShutdown
+)
+
+// session is one started command.
+type session struct {
+	table   *Table
+	plan    Plan
+	proc    *proc.Process // nil for one of an earlier run of the daemon
+	log     *outlog
+	streams [2]*outlog // stdout and stderr with Plan.Streams
+	started time.Time
+	timeout *time.Timer // nil without a limit; its function returns once done is closed
+
+	lastOutput atomic.Int64 // Unix time in ms
+	tracker    terminal.Tracker
+
+	mu         sync.Mutex // guards the rest
+	status     protocol.Status
+	exitCode   *int
+	signal     string
+	ended      time.Time
+	reason     endReason
+	background bool
+	warnings   []string
+	cols, rows int
+	polled     int64     // poll has returned everything before this offset
+	lastPoll   time.Time // for the choice whether an exit event is still news
+	exitSeen   bool      // a poll has returned the exit state
+	ending     chan struct{}
+	leftover   []proc.Left // known after the end
+
+
+	done    chan struct{}  // closed last
+}
+
+func (s *session) readOutput(out *proc.Output, own *outlog, drained chan<- struct{}) {
+	sink := s.sink(own)
+	for {
+		err := out.Read(sink)
+		if err == nil {
+			continue
+		}
+		if errors.Is(err, proc.ErrInterrupted) {
+			if !out.Drain(sink) {
+				// Something that was left running holds the pipe: the call returns now,
+				// later output still goes to the log while the session is kept.
+				close(drained)
+				out.Resume()
+				for out.Read(sink) == nil {
+				}
+				out.Close()
+				s.closeLogs()
+				return
+			}
+		}
+		out.Close()
+		close(drained)
+		return
+	}
+}
+
+func (s *session) sink(own *outlog) func([]byte) {
+	return func(p []byte) {
+		s.log.append(p)
+		if own != nil {
+			own.append(p)
+		}
+		if s.plan.PTY {
+			_, _ = s.tracker.Write(p)
+		}
+		s.lastOutput.Store(time.Now().UnixMilli())
+		s.table.reclaim(s)
+	}
+}
+
+// run waits for the end and stores it. It owns the session's goroutines.
+func (s *session) run() {
+	drained := s.startReaders()
+	exit, group := s.proc.Wait()
+	s.awaitOutput(drained)
+	s.mu.Lock()
+	ending := s.ending
+	if ending == nil { // from here on a kill finds a session that ends by itself
+		s.ending = closedChan
+	}
+	s.mu.Unlock()
+	if ending != nil {
+		<-ending
+	} else {
+		s.handleLeftovers(group)
+	}
+	s.finish(exit)
+}
+
+func (s *session) startReaders() []chan struct{} {
+	outs := []*proc.Output{s.proc.Out}
+	if s.proc.Err != nil {
+		outs = append(outs, s.proc.Err)
+	}
+	drained := make([]chan struct{}, len(outs))
+	for i, out := range outs {
+		drained[i] = make(chan struct{})
+		s.table.running.Go(func() { s.readOutput(out, s.streams[i], drained[i]) })
+	}
+	return drained
+}
+
+// awaitOutput returns when everything that was written before the exit is in the log.
+// What still holds a pipe open cannot delay it.
+func (s *session) awaitOutput(drained []chan struct{}) {
+	if s.plan.PTY {
+		flush := time.NewTimer(terminalFlush)
+		defer flush.Stop()
+		select {
+		case <-drained[0]:
+		case <-flush.C:
+		}
+	}
+	for i, out := range []*proc.Output{s.proc.Out, s.proc.Err} {
+		if out == nil {
+			continue
+		}
+		select {
+		case <-drained[i]:
+		default:
+			out.Interrupt()
+			<-drained[i]
+		}
+	}
+}
+
+// handleLeftovers deals with what the command left running: its process group is
+// ended; children with a session of their own are left and named, or ended.
+func (s *session) handleLeftovers(group bool) {
+	if group {
+		s.table.running.Go(func() { s.proc.End(s.table.closing, killGrace) })
+	}
+	left := s.proc.Leftovers()
+	if len(left) == 0 {
+		return
+	}
+	if s.plan.EndLeftovers {
+		left = s.proc.End(context.Background(), killGrace)
+		if len(left) == 0 {
+			s.warn("children that had left the process group were ended (tools.exec.leftovers: end)")
+			return
+		}
+	}
+	s.mu.Lock()
+	s.leftover = left
+	s.mu.Unlock()
+	s.warn(fmt.Sprintf("still running after the command ended: %s; process kill with this sessionId ends it", names(left)))
+}
+
+func names(left []proc.Left) string {
+	parts := make([]string, 0, len(left))
+	for i, l := range left {
+		if i == 5 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(left)-5))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("pid %d (%s)", l.Pid, l.Name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *session) warn(text string) {
+	s.mu.Lock()
+	s.warnings = append(s.warnings, text)
+	s.mu.Unlock()
+}
+
+// finish stores the end: state first, done last.
+func (s *session) finish(exit proc.Exit) {
+	if s.timeout != nil {
+		s.timeout.Stop()
+	}
+	if e := s.log.extent(); e.broken != nil {
+		s.warn(fmt.Sprintf("the log is not kept on disk (%v); only the last output is available", e.broken))
+	}
+	s.mu.Lock()
+	s.ended = time.Now()
+	s.signal = exit.Signal
+	if exit.Signal == "" {
+		code := exit.Code
+		s.exitCode = &code
+	}
+	switch s.reason {
+	case endTimeout:
+		s.status = protocol.StatusFailed
+	case endKilled, endShutdown:
+		s.status = protocol.StatusKilled
+	case endCancelled:
+		s.status = protocol.StatusCancelled
+	default:
+		s.status = protocol.StatusCompleted
+	}
+	s.mu.Unlock()
+	if len(s.leftoverCopy()) == 0 {
+		s.closeLogs()
+	}
+	s.table.ended(s)
+	close(s.done)
+}
+
+func (s *session) leftoverCopy() []proc.Left {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.leftover
+}
+
+func (s *session) closeLogs() {
+	s.log.close()
+	for _, l := range s.streams {
+		if l != nil {
+			l.close()
+		}
+	}
+}
+
+// end ends everything the session started and returns when that is done. The first
+// reason stands. It reports false when the session had ended by itself before.
+func (s *session) end(reason endReason, grace time.Duration) bool {
+	s.mu.Lock()
+	if s.proc == nil {
+		s.mu.Unlock()
+		return false
+	}
+	if s.ending != nil {
+		ending := s.ending
+		s.mu.Unlock()
+		<-ending
+		<-s.done
+		return s.endLeftover()
+	}
+	ending := make(chan struct{})
+	s.ending, s.reason = ending, reason
+	s.mu.Unlock()
+	left := s.proc.End(s.table.closing, grace)
+	if len(left) > 0 {
+		s.warn("could not be ended: " + names(left))
+	}
+	close(ending)
+	<-s.done
+	return true
+}
+
+// endLeftover ends what a finished session left running.
+func (s *session) endLeftover() bool {
+	if len(s.leftoverCopy()) == 0 {
+		return false
+	}
+	left := s.proc.End(s.table.closing, killGrace)
+	s.mu.Lock()
+	s.leftover = left
+	s.mu.Unlock()
+	return true
+}
+
+// release closes what outlives the end and deletes the log.
+func (s *session) release() {
+	if s.proc != nil {
+		_ = s.proc.Out.Close() // a trailing reader ends
+		if s.proc.Err != nil {
+			_ = s.proc.Err.Close()
+		}
+	}
+	s.log.remove()
+	for _, l := range s.streams {
+		if l != nil {
+			l.remove()
+		}
+	}
+}
+
+func (s *session) finished() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// state returns a copy of what is known now.
+func (s *session) state() State {
+	e := s.log.extent()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := State{
+		ID: s.plan.ID, Agent: s.plan.Agent, SessionKey: s.plan.SessionKey,
+		Host: s.plan.Host, Command: s.plan.Command, Dir: s.plan.Dir,
+		Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
+		TimedOut: s.reason == endTimeout, Started: s.started, Ended: s.ended,
+		PTY: s.plan.PTY, Streams: s.plan.Streams, Background: s.background,
+		Bytes: e.end, Dropped: e.start, LogPath: s.log.path(),
+		Warnings: append([]string(nil), s.warnings...),
+	}
+	if s.proc != nil {
+		st.Pid = s.proc.Ref().Pid
+		st.StdinOpen = s.status == protocol.StatusRunning && s.proc.In != nil && !s.proc.In.Closed()
+	}
+	quiet := time.Since(time.UnixMilli(s.lastOutput.Load()))
+	st.WaitingForInput = st.StdinOpen && quiet >= s.plan.IdleInput
+	return st
+}

@@ -1,0 +1,343 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"openclaw/internal/proc"
+	"openclaw/internal/protocol"
+)
+
+// finishedPerAgent is how many finished sessions of one agent are kept (S-5); runs
+// that returned everything to their caller are counted apart from those that an agent
+// may still ask for.
+const finishedPerAgent = 50
+
+// Options of a table. Dir is required.
+type Options struct {
+	Dir           string // private folder for logs and records; made if missing
+	MaxRunning    int    // in all; 0 = 2000
+	LogTotalBytes int64  // of all logs; 0 = 2 GiB
+	Recover       bool   // take over what dead programs left in Dir
+
+	// OnExit is called once when a session that ran in the background has ended, unless
+	// its exit was already returned by a poll or it was killed. It must not block.
+	OnExit func(State, string)
+	// OnEnd is called once for every session that has ended. It must not block.
+	OnEnd func(State)
+}
+
+// Table is all process sessions of this program. Its owner calls Close.
+type Table struct {
+	opt     Options
+	starter *proc.Starter
+	store   *journal
+	logUsed atomic.Int64
+	nextGC  atomic.Int64 // log bytes at which the total is looked at again
+
+	closing context.Context // done when Close begins
+	close   context.CancelFunc
+	running sync.WaitGroup // every goroutine of every session
+
+	mu       sync.Mutex // guards the rest
+	shut     bool
+	sessions map[string]*session
+	active   map[string]int // running, by agent
+	total    int            // running, in all
+	expiry   *time.Timer
+	lost     []State
+}
+
+// Open makes the table, and with Options.Recover first ends and records what dead
+// programs left (S-8).
+func Open(opt Options) (*Table, error) {
+	if opt.MaxRunning == 0 {
+		opt.MaxRunning = 2000
+	}
+	if opt.LogTotalBytes == 0 {
+		opt.LogTotalBytes = 2 << 30
+	}
+	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the session folder: %w", err)
+	}
+	starter, err := proc.NewStarter()
+	if err != nil {
+		return nil, err
+	}
+	store, err := openJournal(opt.Dir)
+	if err != nil {
+		starter.Close()
+		return nil, err
+	}
+	t := &Table{
+		opt: opt, starter: starter, store: store,
+		sessions: map[string]*session{}, active: map[string]int{},
+	}
+	t.closing, t.close = context.WithCancel(context.Background())
+	t.nextGC.Store(opt.LogTotalBytes)
+	if opt.Recover {
+		t.recover()
+	}
+	return t, nil
+}
+
+// Starter gives the process starter for our own helpers; there may be only one in a
+// program.
+func (t *Table) Starter() *proc.Starter { return t.starter }
+
+// Lost returns the sessions that were running when an earlier program died, as Open
+// found them.
+func (t *Table) Lost() []State { return t.lost }
+
+// Close ends every running session and returns when all goroutines have ended. What
+// was finished stays on disk for the next Open with Recover.
+func (t *Table) Close() error {
+	t.mu.Lock()
+	if t.shut {
+		t.mu.Unlock()
+		return nil
+	}
+	t.shut = true // no session is added after this
+	if t.expiry != nil {
+		t.expiry.Stop()
+	}
+	all := make([]*session, 0, len(t.sessions))
+	for _, s := range t.sessions {
+		all = append(all, s)
+	}
+	t.mu.Unlock()
+	var ends sync.WaitGroup
+	for _, s := range all {
+		if !s.finished() {
+			ends.Go(func() { s.end(endShutdown, killGrace) })
+		}
+	}
+	ends.Wait()
+	t.close()
+	for _, s := range all { // readers that wait for something left running
+		if s.proc != nil {
+			s.proc.Out.Close()
+			if s.proc.Err != nil {
+				s.proc.Err.Close()
+			}
+		}
+	}
+	t.running.Wait()
+	return errors.Join(t.store.close(), t.starter.Close())
+}
+
+// Start starts what plan says and returns its first state.
+func (t *Table) Start(plan Plan) (State, error) {
+	s, err := t.start(plan)
+	if err != nil {
+		return State{}, err
+	}
+	return s.state(), nil
+}
+
+func (t *Table) start(plan Plan) (*session, error) {
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	if plan.PTY && (plan.Cols <= 0 || plan.Rows <= 0) {
+		plan.Cols, plan.Rows = 120, 40
+	}
+	s := &session{
+		table: t, plan: plan, started: time.Now(), status: protocol.StatusRunning,
+		background: plan.Background, cols: plan.Cols, rows: plan.Rows, done: make(chan struct{}),
+	}
+	s.lastOutput.Store(s.started.UnixMilli())
+	if err := t.admit(s); err != nil {
+		return nil, err
+	}
+	s.openLogs()
+	if err := s.startProcess(); err != nil {
+		t.dismiss(s)
+		return nil, err
+	}
+	t.store.started(s)
+	t.running.Go(s.run)
+	return s, nil
+}
+
+func (s *session) openLogs() {
+	base := s.table.store.logBase(s.plan.ID)
+	s.log = newLog(base+".log", s.plan.LogMaxBytes, &s.table.logUsed)
+	if s.plan.Streams && !s.plan.PTY {
+		s.streams[0] = newLog(base+".out", s.plan.LogMaxBytes, &s.table.logUsed)
+		s.streams[1] = newLog(base+".err", s.plan.LogMaxBytes, &s.table.logUsed)
+	}
+}
+
+func (s *session) startProcess() error {
+	step := s.plan.Steps[0]
+	spec := proc.Spec{
+		Path: step.Path, Argv: step.Argv, Env: s.plan.Env, Dir: s.plan.Dir,
+		Marker: s.table.store.marker(s.plan.ID), Stdin: s.plan.Stdin, Split: s.streams[0] != nil,
+	}
+	if s.plan.PTY {
+		spec.PTY = &proc.Size{Cols: s.plan.Cols, Rows: s.plan.Rows}
+	}
+	p, err := s.table.starter.Start(spec)
+	if errors.Is(err, proc.ErrNoPTY) {
+		s.warn(fmt.Sprintf("%v; the command ran with pipes", err))
+		s.plan.PTY, s.plan.Stdin = false, true
+		spec.PTY, spec.Stdin = nil, true
+		p, err = s.table.starter.Start(spec)
+	}
+	if err != nil {
+		return err
+	}
+	s.proc = p
+	if timeout := s.plan.Timeout; timeout > 0 {
+		s.timeout = time.AfterFunc(timeout, func() { s.end(endTimeout, killGrace) })
+	}
+	return nil
+}
+
+// admit adds s to the table under the limits. Admission and shutdown share one
+// lock, so nothing starts after the last list was taken.
+func (t *Table) admit(s *session) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	agent := s.plan.Agent
+	switch {
+	case t.shut:
+		return ErrClosing
+	case t.sessions[s.plan.ID] != nil:
+		return ErrDuplicate
+	case t.total >= t.opt.MaxRunning:
+		return &LimitError{Running: t.total, Max: t.opt.MaxRunning}
+	case s.plan.MaxRunning > 0 && t.active[agent] >= s.plan.MaxRunning:
+		return &LimitError{Running: t.active[agent], Max: s.plan.MaxRunning, Agent: agent}
+	}
+	t.sessions[s.plan.ID] = s
+	t.active[agent]++
+	t.total++
+	return nil
+}
+
+func (t *Table) dismiss(s *session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.sessions, s.plan.ID)
+	t.countDown(s)
+}
+
+func (t *Table) countDown(s *session) {
+	t.total--
+	if t.active[s.plan.Agent]--; t.active[s.plan.Agent] <= 0 {
+		delete(t.active, s.plan.Agent)
+	}
+}
+
+// ended is called by a session that has stored its end.
+func (t *Table) ended(s *session) {
+	t.mu.Lock()
+	t.countDown(s)
+	t.mu.Unlock()
+	t.store.ended(s)
+	if t.opt.OnEnd != nil {
+		t.opt.OnEnd(s.state())
+	}
+	t.announce(s)
+	t.prune(s.plan.Agent)
+}
+
+// get returns the agent's session; another agent's is not found (S-1).
+func (t *Table) get(agent, id string) (*session, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.sessions[id]
+	if s == nil || agent != AnyAgent && s.plan.Agent != agent {
+		return nil, fmt.Errorf("%w: %q; process list shows yours", ErrNotFound, id)
+	}
+	return s, nil
+}
+
+// AnyAgent, given as agent, reaches the sessions of all agents; for the operator.
+const AnyAgent = "*"
+
+// List returns the agent's sessions that somebody may want to look at: running ones,
+// and finished ones that ran in the background or whose result was cut. Running ones
+// come first, newest first.
+func (t *Table) List(agent string) []State {
+	var out []State
+	for _, s := range t.all() {
+		if agent != AnyAgent && s.plan.Agent != agent {
+			continue
+		}
+		if st := s.state(); !st.Finished() || st.Background {
+			out = append(out, st)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Finished() != out[j].Finished() {
+			return !out[i].Finished()
+		}
+		return out[i].Started.After(out[j].Started)
+	})
+	return out
+}
+
+// Counts returns how many sessions run and how many finished ones are kept.
+func (t *Table) Counts() (running, finished int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.total, len(t.sessions) - t.total
+}
+
+// LogBytes returns the size of all logs on disk.
+func (t *Table) LogBytes() int64 { return t.logUsed.Load() }
+
+func (t *Table) all() []*session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]*session, 0, len(t.sessions))
+	for _, s := range t.sessions {
+		out = append(out, s)
+	}
+	return out
+}
+
+// Clear forgets a finished session and its log.
+func (t *Table) Clear(agent, id string) error {
+	s, err := t.get(agent, id)
+	if err != nil {
+		return err
+	}
+	if !s.finished() {
+		return fmt.Errorf("%s is still running; use kill or remove", id)
+	}
+	t.forget(s)
+	return nil
+}
+
+// Remove kills a running session, then forgets it.
+func (t *Table) Remove(agent, id string) error {
+	s, err := t.get(agent, id)
+	if err != nil {
+		return err
+	}
+	s.end(endKilled, killGrace)
+	t.forget(s)
+	return nil
+}
+
+func (t *Table) forget(s *session) {
+	t.mu.Lock()
+	delete(t.sessions, s.plan.ID)
+	t.mu.Unlock()
+	s.release()
+	t.store.dropped(s)
+}
+
+// Dir returns the folder of the logs.
+func (t *Table) Dir() string { return filepath.Clean(t.opt.Dir) }

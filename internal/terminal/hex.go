@@ -1,0 +1,49 @@
+package terminal
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Hex reads bytes written as hexadecimal: "1b", "0x1b", "1b5b41", or several
+// of these with spaces between. The first entry that is not so written is an
+// error that names it, and no bytes are returned.
+func Hex(list []string) ([]byte, error) {
+	var out []byte
+	for _, entry := range list {
+		words := strings.Fields(entry)
+		if len(words) == 0 {
+			return nil, fmt.Errorf("hex entry %q is empty: write two digits for each byte, such as 1b", clip(entry))
+		}
+		for _, word := range words {
+			digits := word
+			if len(word) > 2 && word[0] == '0' && word[1]|0x20 == 'x' {
+				digits = word[2:]
+			}
+			if i := strings.IndexFunc(digits, notHex); i >= 0 {
+				return nil, fmt.Errorf("hex entry %q: %q is not a hexadecimal digit", clip(entry), []rune(digits[i:])[0])
+			}
+			if len(digits)%2 != 0 {
+				return nil, fmt.Errorf("hex entry %q has an odd number of digits: write two for each byte", clip(entry))
+			}
+			b, err := hex.DecodeString(digits)
+			if err != nil {
+				return nil, fmt.Errorf("hex entry %q: %w", clip(entry), err)
+			}
+			out = append(out, b...)
+		}
+	}
+	return out, nil
+}
+
+func notHex(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) }
+
+// clip shortens foreign text for an error message.
+func clip(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}

@@ -1,0 +1,213 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"openclaw/internal/config"
+	"openclaw/internal/event"
+	"openclaw/internal/host"
+	"openclaw/internal/jsonlog"
+	"openclaw/internal/protocol"
+	"openclaw/internal/safefile"
+	"openclaw/internal/session"
+)
+
+// recordMax is the size at which the record of runs is rotated, in bytes.
+const recordMax = 32 << 20
+
+// Options of a service. Config, StateDir, Getenv and Environ are required.
+type Options struct {
+	Config   *config.Config
+	StateDir string
+	Getenv   func(string) string
+	Environ  []string // the environment commands inherit
+	Log      *slog.Logger
+	Events   *event.Bus // nil = exits are not announced
+	Recover  bool       // the daemon: take over what a dead daemon left
+	OwnPath  bool       // keep Environ's PATH as it is (no daemon: the caller's own, P-32)
+}
+
+// Service answers tool calls. Its owner calls Close.
+type Service struct {
+	log      *slog.Logger
+	getenv   func(string) string
+	stateDir string
+	ownPath  bool
+	cfg      atomic.Pointer[config.Config]
+	host     *host.Local
+	table    *session.Table
+	events   *event.Bus
+	record   *recorder
+	answers  *answers
+}
+
+// Open makes the service. It starts no process; with Options.Recover it first deals
+// with what an earlier daemon left (S-8).
+func Open(opt Options) (*Service, error) {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	dir := filepath.Join(opt.StateDir, "exec")
+	if err := safefile.Dir(opt.StateDir); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	if err := safefile.Dir(dir); err != nil {
+		return nil, fmt.Errorf("state directory: %w", err)
+	}
+	lines, err := jsonlog.Open(filepath.Join(dir, "runs.jsonl"), recordMax)
+	if err != nil {
+		return nil, fmt.Errorf("record of runs: %w", err)
+	}
+	s := &Service{
+		log: opt.Log, getenv: opt.Getenv, stateDir: opt.StateDir, ownPath: opt.OwnPath,
+		events: opt.Events, record: newRecorder(lines), answers: newAnswers(),
+	}
+	s.cfg.Store(opt.Config)
+	s.table, err = session.Open(session.Options{
+		Dir: filepath.Join(dir, "sessions"), Recover: opt.Recover,
+		LogTotalBytes: opt.Config.Exec("main").LogTotalBytes,
+		OnExit:        s.exited, OnEnd: s.ended,
+	})
+	if err != nil {
+		return nil, errors.Join(err, lines.Close())
+	}
+	hostOpt := host.Options{StateDir: opt.StateDir, Environ: opt.Environ, OwnPath: opt.OwnPath}
+	hostOpt.Run = s.table.Starter().Capture
+	s.host = host.New(hostOpt)
+	for _, st := range s.table.Lost() {
+		s.record.lost(st)
+	}
+	return s, nil
+}
+
+// Warm asks the login shell for its PATH ahead of the first command. It returns when
+// that is done or ctx ends.
+func (s *Service) Warm(ctx context.Context) {
+	if _, _, err := s.host.Path(ctx, nil); err != nil && ctx.Err() == nil {
+		s.log.Warn("login shell", "err", err)
+	}
+}
+
+// Close ends everything that runs and flushes the record.
+func (s *Service) Close() error {
+	s.host.Close()
+	err := s.table.Close()
+	return errors.Join(err, s.record.close())
+}
+
+// Reload makes later calls use cfg; running commands keep theirs (C-3).
+func (s *Service) Reload(cfg *config.Config) { s.cfg.Store(cfg) }
+
+// Sessions gives the table to surfaces that serve the operator (status, lists).
+func (s *Service) Sessions() *session.Table { return s.table }
+
+// Tools returns the tools the caller may use (C-20), for a client's list.
+func (s *Service) Tools(c Caller) []protocol.ToolInfo {
+	var out []protocol.ToolInfo
+	for _, info := range protocol.Tools() {
+		if ok, _ := s.cfg.Load().ToolAllowed(c.Agent, info.Name); ok {
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+// Call runs one tool call. Watch, which may be nil, is called with the progress of an
+// exec while it runs, one call at a time, never after Call has returned. A refusal is
+// a result; an error is a *protocol.Error. When ctx ends, a foreground command is ended
+//
+func (s *Service) Call(ctx context.Context, c Caller, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
+	if c.Agent == "" || c.SessionKey == "" {
+		return nil, &protocol.Error{Type: protocol.ErrInternal, Message: "call without an agent or a session"}
+	}
+	if req.IdempotencyKey == "" {
+		return s.dispatch(ctx, c, req, watch)
+	}
+	return s.answers.once(ctx, c, req, s.stillRuns, func() (*protocol.ToolResult, error) {
+		return s.dispatch(ctx, c, req, watch)
+	})
+}
+
+func (s *Service) dispatch(ctx context.Context, c Caller, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
+	if err := s.available(c, req.Tool); err != nil {
+		return nil, err
+	}
+	var res *protocol.ToolResult
+	var err error
+	switch req.Tool {
+	case protocol.ToolExec:
+		res, err = s.exec(ctx, c, req, watch)
+	case protocol.ToolProcess:
+		res, err = s.process(ctx, c, req)
+	}
+	if err != nil {
+		return nil, wireError(ctx, err)
+	}
+	return res, nil
+}
+
+// available says whether the tool exists and the tool policy gives it (C-20).
+func (s *Service) available(c Caller, name string) error {
+	if name != protocol.ToolExec && name != protocol.ToolProcess {
+		return &protocol.Error{Type: protocol.ErrNotFound, Message: "Tool not available: " + clip(name)}
+	}
+	if ok, key := s.cfg.Load().ToolAllowed(c.Agent, name); !ok {
+		return &protocol.Error{
+			Type: protocol.ErrNotFound, Message: fmt.Sprintf("Tool not available: %s (denied by %s)", name, key),
+			Hint: "the operator decides this in openclaw.json, key " + key,
+		}
+	}
+	return nil
+}
+
+// wireError turns errors of the floors below into what callers see.
+func wireError(ctx context.Context, err error) error {
+	var wire *protocol.Error
+	var limit *session.LimitError
+	var dir *host.DirError
+	var request *host.RequestError
+	kind := protocol.ErrInternal
+	switch {
+	case errors.As(err, &wire):
+		return wire
+	case ctx.Err() != nil:
+		return &protocol.Error{Type: protocol.ErrUnavailable, Message: "the call was cancelled: " + context.Cause(ctx).Error()}
+	case errors.As(err, &limit):
+		kind = protocol.ErrLimit
+	case errors.As(err, &dir), errors.As(err, &request), isEnvError(err):
+		kind = protocol.ErrInvalid
+	case errors.Is(err, session.ErrNotFound):
+		kind = protocol.ErrNotFound
+	case errors.Is(err, session.ErrClosing), errors.Is(err, host.ErrClosed):
+		kind = protocol.ErrUnavailable
+	case errors.Is(err, session.ErrFinished), errors.Is(err, session.ErrNoTTY), errors.Is(err, session.ErrNoStdin), isInputError(err):
+		kind = protocol.ErrInvalid
+	}
+	return &protocol.Error{Type: kind, Message: err.Error()}
+}
+
+// stillRuns reports whether the run of an answer goes on in the background.
+func (s *Service) stillRuns(c Caller, res *protocol.ToolResult) bool {
+	r, ok := res.Details.(*protocol.ExecResult)
+	if !ok || r.Status != protocol.StatusRunning {
+		return false
+	}
+	st, err := s.table.Get(c.Agent, r.SessionID)
+	return err == nil && !st.Finished()
+}
+
+// hostDocument reports whether an approvals document stands in the state directory.
+// This version cannot apply one, and a limit that is not understood is not ignored.
+func (s *Service) hostDocument() bool {
+	_, err := os.Lstat(filepath.Join(s.stateDir, "exec-approvals.json"))
+	return !errors.Is(err, os.ErrNotExist)
+}
+
+func ms(d time.Duration) int64 { return d.Milliseconds() }
