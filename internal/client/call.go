@@ -101,3 +101,22 @@ func (c *Client) result(raw json.RawMessage, req protocol.ToolRequest) (*protoco
 	res.Details = into
 	return res, nil
 }
+
+// Tools lists the tools that the token may use (C-20). An agent's token opens no route
+// that would list them, so each is called without arguments, as a dry run: one that is
+// not offered says so before it looks at arguments, one that is asks for them.
+func (c *Client) Tools(ctx context.Context) ([]protocol.ToolInfo, error) {
+	var list []protocol.ToolInfo
+	for _, info := range protocol.Tools() {
+		_, err := c.Call(ctx, protocol.ToolRequest{Tool: info.Name, Args: json.RawMessage("{}"), DryRun: true}, nil)
+		var wire *protocol.Error
+		switch {
+		case err == nil, errors.As(err, &wire) && wire.Type == protocol.ErrInvalid:
+			list = append(list, info)
+		case errors.As(err, &wire) && (wire.Type == protocol.ErrNotFound || wire.Type == protocol.ErrForbidden):
+		default:
+			return nil, err
+		}
+	}
+	return list, nil
+}

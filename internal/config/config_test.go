@@ -145,6 +145,13 @@ func TestErrorsAreBounded(t *testing.T) {
 	}
 }
 
+func TestWarningsAreBounded(t *testing.T) {
+	c := mustParse(t, `{tools: {exec: {pathPrepend: [`+strings.Repeat(`'relative',`, 5000)+`]}}}`)
+	if len(c.Warnings) != maxWarnings {
+		t.Errorf("%d warnings", len(c.Warnings))
+	}
+}
+
 func TestC2_KeysOutsideOurScope(t *testing.T) {
 	c := mustParse(t, `{
 		$schema: "x", models: {a: 1},

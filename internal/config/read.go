@@ -9,8 +9,11 @@ import (
 	"openclaw/internal/json5"
 )
 
-// maxErrors bounds what one load reports; more would only repeat one mistake.
-const maxErrors = 20
+// These bound what one load reports; more would only repeat one mistake.
+const (
+	maxErrors   = 20
+	maxWarnings = 200
+)
 
 // loader collects what reading a file gives beside the values.
 type loader struct {
@@ -48,6 +51,9 @@ func (v value) failAt(offset int, message, near string) {
 }
 
 func (v value) warn(message string) {
+	if len(v.l.warnings) >= maxWarnings {
+		return
+	}
 	line, column := v.node.Position(v.node.Start)
 	v.l.warnings = append(v.l.warnings, fmt.Sprintf("%s:%d:%d: %s: %s", v.l.file, line, column, v.path, message))
 }

@@ -6,10 +6,10 @@ import (
 )
 
 // Limits of a snapshot: it is read before every command, and bash needs about a
-// millisecond for each 50 KiB (BenchmarkX14_Snapshot).
+// millisecond for each 15 KiB (BenchmarkX14_Snapshot).
 const (
-	maxSnapshot   = 256 << 10 // bytes; above it functions are left out
-	maxDefinition = 64 << 10  // bytes of one alias or function; a longer one is left out
+	maxSnapshot   = 128 << 10 // bytes; above it functions are left out
+	maxDefinition = 32 << 10  // bytes of one alias or function; a longer one is left out
 )
 
 // definitionName is what an alias or function may be called to be taken over. Others are
@@ -142,7 +142,7 @@ func keepFunctions(defs, aliases []definition) []definition {
 		case "command_not_found_handle", "command_not_found_handler", "builtin":
 			continue // suggestions cost a second a typo; builtin is what the snapshot itself calls
 		}
-		if !takeable(def) || strings.Contains(def.text, "builtin autoload -X") {
+		if !takeable(def) || runsItself(def.name) || strings.Contains(def.text, "builtin autoload -X") {
 			continue
 		}
 		byName[def.name] = def
@@ -169,6 +169,16 @@ func keepFunctions(defs, aliases []definition) []definition {
 		}
 	}
 	return kept
+}
+
+// runsItself knows the functions that zsh calls by their names: hooks of an interactive
+// shell, and traps. In a command they would print or act without being asked for.
+func runsItself(name string) bool {
+	switch name {
+	case "chpwd", "precmd", "preexec", "periodic", "zshaddhistory", "zshexit":
+		return true
+	}
+	return strings.HasPrefix(name, "TRAP")
 }
 
 func takeable(def definition) bool {

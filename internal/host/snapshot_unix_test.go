@@ -18,7 +18,9 @@ alias q="echo it\'s"
 greet() { _helper "$1"; }
 _helper() { echo "hello $1"; }
 _completion() { echo never; }
-login() { curl -H "Authorization: Bearer abcdefgh12345678" x; }
+chpwd() { echo boo; }
+TRAPEXIT() { echo boo; }
+send() { curl -H "Authorization: Bearer abcdefgh12345678" x; }
 multi() {
 	cat <<END
 two
@@ -42,7 +44,8 @@ func TestX14_Snapshot(t *testing.T) {
 				{"multi x", "two\nlines x\n"},
 				{"q", "it's\n"},
 				{"type _completion >/dev/null 2>&1 || echo none", "none\n"},
-				{"type login_x >/dev/null 2>&1 || echo none", "none\n"},
+				{"type send >/dev/null 2>&1 || echo none", "none\n"},
+				{"cd /", ""},
 				{"alias with-token >/dev/null 2>&1 || echo none", "none\n"},
 				{"alias rm >/dev/null 2>&1 || echo none", "none\n"},
 				{"echo $GOPATH,$NPM_TOKEN,$HTTPS_PROXY,$EDITOR", "/go,,,\n"},
@@ -176,22 +179,11 @@ func TestX14_Off(t *testing.T) {
 }
 
 func TestX14_EmptyIsNone(t *testing.T) {
-	m := newMachine(t, needShell(t, "bash"), map[string]string{".profile": "PATH=/one:/usr/bin:/bin", ".bashrc": "unalias -a"})
-	_, launch := m.run(Request{Command: "true", Snapshot: true})
-	for _, entry := range launch.Env {
-		if strings.HasPrefix(entry, "BASH_ENV=") && len(mustCapture(t, m).aliases) == 0 && len(mustCapture(t, m).functions) == 0 {
-			t.Errorf("an empty snapshot is used: %s", entry)
-		}
+	m := newMachine(t, needShell(t, "bash"), nil)
+	got := &capture{complete: true, aliases: []definition{{"rm", "alias rm='rm -i'"}}, functions: []definition{{"_completion", "_completion () { :; }"}}}
+	if file, notes := m.makeSnapshot(context.Background(), got); file != "" || len(notes) > 0 {
+		t.Errorf("file %q, notes %q", file, notes)
 	}
-}
-
-func mustCapture(t *testing.T, m *machine) *capture {
-	t.Helper()
-	got, err := m.capture(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
 }
 
 // The caller's own start-up file (full/off only) is not replaced by ours.
@@ -291,11 +283,11 @@ func BenchmarkX14_Snapshot(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if info, err := os.Stat(m.cur.snapshot); err == nil {
-				b.ReportMetric(float64(info.Size()), "bytes")
-			}
 			for b.Loop() {
 				start(b, launch)
+			}
+			if info, err := os.Stat(m.cur.snapshot); err == nil && c.functions > 0 {
+				b.ReportMetric(float64(info.Size()), "snapshot-bytes")
 			}
 		})
 	}

@@ -78,7 +78,7 @@ func serveHTTP(t testing.TB, c caller) *httptest.Server {
 		h.Serve(w, r, r.Header.Get("Key"), c)
 	}))
 	t.Cleanup(func() {
-		h.Close()
+		h.Close(context.Background())
 		srv.CloseClientConnections()
 		srv.Close()
 		http.DefaultClient.CloseIdleConnections()

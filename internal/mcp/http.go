@@ -38,6 +38,8 @@ type HTTP struct {
 	seq    atomic.Uint64
 	live   sync.Map // call number -> the HTTP request's context
 
+	posts sync.WaitGroup // POST requests; Add only with mu and before closed
+
 	mu     sync.Mutex // guards the rest
 	closed bool
 	ends   map[string]*endpoint // by credential
@@ -54,10 +56,14 @@ func NewHTTP(opt Options) *HTTP {
 // that follows from it; a session belongs to the key that made it, and under another
 // key its id is unknown: 404.
 func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, key string, c caller) {
-	e := h.endpoint(key)
+	post := r.Method == http.MethodPost
+	e := h.admit(key, post)
 	if e == nil {
 		http.Error(w, "shutting down", http.StatusServiceUnavailable)
 		return
+	}
+	if post {
+		defer h.posts.Done()
 	}
 	call := strconv.FormatUint(h.seq.Add(1), 10)
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
@@ -69,33 +75,47 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, key string, c calle
 		e.perRequest.ServeHTTP(w, r)
 		return
 	}
-	if r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" {
+	if post && r.Header.Get(sessionHeader) == "" {
 		e.makeRoom()
 	}
 	e.sessions.ServeHTTP(w, r)
 }
 
-// Close cancels all calls, ends all sessions and returns when that is done.
-func (h *HTTP) Close() {
+// Close cancels all calls, lets their answers go out until ctx ends, ends all sessions
+// and returns when that is done. An answer that its client does not take holds it up
+// until the connection is closed, which is the owner's to do.
+func (h *HTTP) Close(ctx context.Context) {
 	h.cancel()
 	h.mu.Lock()
 	h.closed = true
 	ends := h.ends
 	h.ends = nil
 	h.mu.Unlock()
+
+	// Closing a session drops the answer that is on its way, so these go first.
+	answered := make(chan struct{})
+	go func() { h.posts.Wait(); close(answered) }()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
 	for _, e := range ends {
 		e.close()
 	}
+	<-answered // without its session no POST hangs
 }
 
 type callerKey struct{}
 
-// endpoint returns what serves a key; nil after Close.
-func (h *HTTP) endpoint(key string) *endpoint {
+// admit returns what serves a key; nil after Close.
+func (h *HTTP) admit(key string, post bool) *endpoint {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return nil
+	}
+	if post {
+		h.posts.Add(1)
 	}
 	e := h.ends[key]
 	if e == nil {
@@ -177,11 +197,17 @@ func (e *endpoint) makeRoom() {
 			oldest = s
 		}
 	}
-	e.mu.Unlock()
-	if n >= sessionMax && oldest != nil {
-		// Not waited for here: a call may have begun on it meanwhile.
-		e.evictions.Go(func() { _ = oldest.Close() })
+	if n < sessionMax || oldest == nil {
+		e.mu.Unlock()
+		return
 	}
+	e.busy[oldest.ID()]++ // nobody picks it twice
+	e.mu.Unlock()
+	// Not waited for here: a call may have begun on it meanwhile.
+	e.evictions.Go(func() {
+		_ = oldest.Close()
+		e.count(oldest.ID(), -1)
+	})
 }
 
 func (e *endpoint) close() {

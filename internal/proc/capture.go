@@ -11,6 +11,9 @@ import (
 // ErrTooMuchOutput is returned by Capture when a helper prints more than its limit.
 var ErrTooMuchOutput = errors.New("more output than expected")
 
+// captureGrace is how long a helper and what it left may take to leave after SIGTERM.
+const captureGrace = 200 * time.Millisecond
+
 // Capture runs one of our own helpers (a login shell that prints its PATH, for
 // example) to its end and returns its standard output, at most limit bytes. Standard
 // input is /dev/null and standard error is dropped. When ctx ends, everything the
@@ -22,8 +25,16 @@ func (s *Starter) Capture(ctx context.Context, argv, env []string, dir string, l
 	}
 	defer p.Out.Close()
 	defer p.Err.Close()
-	stop := context.AfterFunc(ctx, func() { p.End(context.Background(), 200*time.Millisecond) })
-	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	cut := make(chan struct{})
+	context.AfterFunc(ctx, func() { // waited for below; also ends what the helper left
+		defer close(cut)
+		p.End(context.Background(), captureGrace)
+	})
+	defer func() {
+		cancel(nil)
+		<-cut
+	}()
 	errRead := make(chan struct{})
 	go func() { // ends when standard error closes or is interrupted below
 		defer close(errRead)
@@ -44,11 +55,13 @@ func (s *Starter) Capture(ctx context.Context, argv, env []string, dir string, l
 		if errors.Is(err, ErrInterrupted) || errors.Is(err, io.EOF) {
 			break
 		}
+		if len(out) > limit {
+			cancel(fmt.Errorf("%s: %w", argv[0], ErrTooMuchOutput))
+		}
 	}
 	exit := <-ended
 	<-errRead
 	p.Out.Drain(sink)
-	p.End(context.Background(), 0)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -2,6 +2,8 @@ package proc
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"time"
 )
 
@@ -22,11 +24,19 @@ type Size struct {
 	Cols, Rows int
 }
 
+// check refuses a size that a terminal cannot have.
+func (s Size) check() error {
+	if s.Cols < 1 || s.Rows < 1 || s.Cols > math.MaxUint16 || s.Rows > math.MaxUint16 {
+		return fmt.Errorf("a terminal of %d columns and %d rows cannot be made; give 1 to %d of each", s.Cols, s.Rows, math.MaxUint16)
+	}
+	return nil
+}
+
 // Spec says what to start. It is plain data. Path, Argv and Dir are required.
 type Spec struct {
 	Path   string   // absolute path of the program
 	Argv   []string // argv, argv[0] included
-	Env    []string // whole environment; MarkerEnv is added when Marker is set
+	Env    []string // whole environment; MarkerEnv is set to Marker, or taken out
 	Dir    string   // absolute working directory
 	Marker string   // value of MarkerEnv; "" = none
 	Stdin  bool     // an open pipe; false = end of file at once

@@ -69,9 +69,21 @@ func (s *Starter) reapOnce(suspects map[int]bool) map[int]bool {
 			next[pid] = true
 			continue
 		}
-		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+		s.reapOrphan(pid)
 	}
 	return next
+}
+
+// reapOrphan reaps a zombie unless it is a child that has only just become known.
+func (s *Starter) reapOrphan(pid int) {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	s.mu.Lock()
+	_, ours := s.known[pid]
+	s.mu.Unlock()
+	if !ours {
+		_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
+	}
 }
 
 // orphans returns the children of this process that it did not start itself. The

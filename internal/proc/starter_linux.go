@@ -16,11 +16,13 @@ import (
 // Starter starts processes and adopts what they leave behind. There is one for each
 // process of ours, since being a subreaper is a property of the whole process.
 type Starter struct {
-	null *os.File
-	bufs *buffers
+	null  *os.File
+	bufs  *buffers
+	looks looks
 
-	mu    sync.Mutex // guards known
-	known map[int]*Process
+	starting sync.RWMutex // held for reading while a child is not yet in known; taken before mu
+	mu       sync.Mutex   // guards known
+	known    map[int]*Process
 
 	cancel context.CancelFunc
 	reaped sync.WaitGroup
@@ -79,10 +81,6 @@ func (p *Process) Ref() Ref { return p.ref }
 // The parent-death signal belongs to the thread that forks. Go ends a thread only when
 // a goroutine returns that is locked to it; nothing in this program does that.
 func (s *Starter) Start(spec Spec) (*Process, error) {
-	env := spec.Env
-	if spec.Marker != "" {
-		env = append(env[:len(env):len(env)], MarkerEnv+"="+spec.Marker)
-	}
 	fds, err := s.open(spec)
 	if err != nil {
 		return nil, err
@@ -92,23 +90,13 @@ func (s *Starter) Start(spec Spec) (*Process, error) {
 	if spec.PTY != nil {
 		sys.Setctty = true // Ctty 0: the child's standard input
 	}
-	before := sinceBoot()
-	pid, _, err := syscall.StartProcess(spec.Path, spec.Argv, &syscall.ProcAttr{
-		Dir: spec.Dir, Env: env, Files: fds.child[:], Sys: sys,
-	})
-	after := sinceBoot()
+	p := &Process{starter: s, terminal: fds.terminal, ref: Ref{Marker: spec.Marker, BootID: bootID()}}
+	err = s.fork(p, spec, fds, sys)
 	fds.closeChild()
 	if err != nil {
 		fds.closeOurs()
 		return nil, startError(spec, err)
 	}
-	p := &Process{
-		starter: s, terminal: fds.terminal,
-		ref: Ref{Pid: pid, Marker: spec.Marker, BootID: bootID(), Before: before, After: after},
-	}
-	s.mu.Lock()
-	s.known[pid] = p
-	s.mu.Unlock()
 	if pidfd >= 0 {
 		if err := syscall.SetNonblock(pidfd, true); err == nil {
 			p.pidfd = os.NewFile(uintptr(pidfd), "pidfd")
@@ -119,9 +107,29 @@ func (s *Starter) Start(spec Spec) (*Process, error) {
 	if err := p.adopt(fds, s.bufs); err != nil {
 		p.End(context.Background(), 0)
 		p.Wait()
+		fds.closeOurs()
 		return nil, err
 	}
 	return p, nil
+}
+
+// fork starts the process and makes it known. The reaper must not see it before that:
+// it would take a child that ends at once for an orphan and throw its exit away.
+func (s *Starter) fork(p *Process, spec Spec, fds *files, sys *syscall.SysProcAttr) (err error) {
+	s.starting.RLock()
+	defer s.starting.RUnlock()
+	p.ref.Before = sinceBoot()
+	p.ref.Pid, _, err = syscall.StartProcess(spec.Path, spec.Argv, &syscall.ProcAttr{
+		Dir: spec.Dir, Env: markedEnv(spec), Files: fds.child[:], Sys: sys,
+	})
+	p.ref.After = sinceBoot()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.known[p.ref.Pid] = p
+	s.mu.Unlock()
+	return nil
 }
 
 func (p *Process) adopt(fds *files, bufs *buffers) (err error) {
@@ -162,6 +170,9 @@ type files struct {
 func (s *Starter) open(spec Spec) (*files, error) {
 	f := &files{}
 	if spec.PTY != nil {
+		if err := spec.PTY.check(); err != nil {
+			return nil, err
+		}
 		return f, f.openTerminal(*spec.PTY)
 	}
 	f.child[0] = s.null.Fd()
@@ -204,16 +215,40 @@ func (f *files) openTerminal(size Size) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoPTY, err)
 	}
-	f.terminal, f.slave = master, slave
-	if err := setSize(master, size); err != nil {
+	f.slave = slave
+	if f.terminal, err = repoll(master); err == nil {
+		f.in, f.out = f.terminal, f.terminal
+		err = setSize(f.terminal, size)
+	}
+	if err != nil {
 		f.closeChild()
 		f.closeOurs()
 		return fmt.Errorf("%w: %w", ErrNoPTY, err)
 	}
 	fd := slave.Fd() // makes the child's end blocking, as programs expect
 	f.child = [3]uintptr{fd, fd, fd}
-	f.in, f.out = master, master
 	return nil
+}
+
+// repoll takes over a terminal's master end for the runtime's poller and closes f. The
+// pty library leaves it blocking (it calls Fd), and a read that blocks in the kernel
+// cannot be interrupted: a call would hang for as long as something left running holds
+// the terminal.
+func repoll(f *os.File) (*os.File, error) {
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	var dupErr error
+	if err := raw.Control(func(old uintptr) { fd, dupErr = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
+		return nil, err
+	}
+	if dupErr != nil {
+		return nil, dupErr
+	}
+	return pollable(fd, "terminal"), nil
 }
 
 func (f *files) closeChild() {
@@ -247,14 +282,26 @@ func pollable(fd int, name string) *os.File {
 	return os.NewFile(uintptr(fd), name)
 }
 
+// setSize does not use the pty library, which would make f blocking.
 func setSize(f *os.File, s Size) error {
-	return pty.Setsize(f, &pty.Winsize{Cols: uint16(s.Cols), Rows: uint16(s.Rows)})
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var setErr error
+	err = raw.Control(func(fd uintptr) {
+		setErr = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(s.Cols), Row: uint16(s.Rows)})
+	})
+	return errors.Join(err, setErr)
 }
 
 // Resize changes the terminal's size; the program gets SIGWINCH.
 func (p *Process) Resize(s Size) error {
 	if p.terminal == nil {
 		return errors.New("not a terminal")
+	}
+	if err := s.check(); err != nil {
+		return err
 	}
 	return setSize(p.terminal, s)
 }

@@ -51,16 +51,12 @@ func (p *Process) Ref() Ref { return p.ref }
 
 // Start starts what spec says, as leader of a process group of its own.
 func (s *Starter) Start(spec Spec) (*Process, error) {
-	env := spec.Env
-	if spec.Marker != "" {
-		env = append(env[:len(env):len(env)], MarkerEnv+"="+spec.Marker)
-	}
 	f, err := s.open(spec)
 	if err != nil {
 		return nil, err
 	}
 	child, err := os.StartProcess(spec.Path, spec.Argv, &os.ProcAttr{
-		Dir: spec.Dir, Env: env, Files: f.child, Sys: groupAttr(spec.PTY != nil),
+		Dir: spec.Dir, Env: markedEnv(spec), Files: f.child, Sys: groupAttr(spec.PTY != nil),
 	})
 	for _, c := range f.toClose {
 		c.Close()
@@ -97,6 +93,9 @@ type files struct {
 func (s *Starter) open(spec Spec) (*files, error) {
 	f := &files{}
 	if spec.PTY != nil {
+		if err := spec.PTY.check(); err != nil {
+			return nil, err
+		}
 		return f, f.openTerminal(*spec.PTY)
 	}
 	stdin := s.null
@@ -162,6 +161,9 @@ func (p *Process) End(ctx context.Context, grace time.Duration) []Left {
 	}
 	return nil
 }
+
+// EndGroup does nothing: Wait has ended the process group.
+func (p *Process) EndGroup(context.Context, time.Duration) []Left { return nil }
 
 // Leftovers returns nothing: this system gives no way to find them.
 func (p *Process) Leftovers() []Left { return nil }

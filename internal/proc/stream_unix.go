@@ -76,12 +76,22 @@ func (o *Output) readOnce(fd uintptr, sink func([]byte)) (again bool, err error)
 	}
 }
 
-// Drain gives sink everything that can be read without waiting. It reports whether
-// the end was reached.
+// drainMax is more than a pipe can hold (fs.pipe-max-size is 1 MiB), so that all that
+// was written before a Drain is read by it.
+const drainMax = 1 << 20
+
+// Drain gives sink what was written before the call, without waiting. It reports
+// whether the end was reached. It is bounded: something left running that writes
+// faster than sink takes would never let it end.
 func (o *Output) Drain(sink func([]byte)) (eof bool) {
+	total := 0
+	count := func(p []byte) {
+		total += len(p)
+		sink(p)
+	}
 	err := o.raw.Control(func(fd uintptr) {
-		for {
-			again, err := o.readOnce(fd, sink)
+		for total <= drainMax {
+			again, err := o.readOnce(fd, count)
 			if again {
 				return
 			}
@@ -127,10 +137,17 @@ func (in *Input) Write(p []byte, limit time.Duration) (int, error) {
 	if in.closed.Load() {
 		return 0, ErrInputClosed
 	}
-	if err := in.file.SetWriteDeadline(time.Now().Add(limit)); err != nil {
-		return 0, err
+	return in.writeLocked(p, limit)
+}
+
+func (in *Input) writeLocked(p []byte, limit time.Duration) (int, error) {
+	n, err := 0, in.file.SetWriteDeadline(time.Now().Add(limit))
+	if in.closed.Load() { // released meanwhile: its deadline is overwritten
+		return 0, ErrInputClosed
 	}
-	n, err := in.file.Write(p)
+	if err == nil {
+		n, err = in.file.Write(p)
+	}
 	switch {
 	case err == nil:
 		return n, nil
@@ -152,23 +169,23 @@ func (in *Input) Close() error {
 		return nil
 	}
 	if in.pty {
-		if err := in.file.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-			return err
-		}
-		_, err := in.file.Write([]byte{4})
+		_, err := in.writeLocked([]byte{4}, time.Second)
 		return err
 	}
-	in.closed.Store(true)
+	if in.closed.Swap(true) {
+		return nil
+	}
 	return in.file.Close()
 }
 
 // release closes the file when the process is over; a terminal's file belongs to
 // Output. A write that waits for a reader is let go first.
 func (in *Input) release() {
+	open := !in.closed.Swap(true) // before the deadline: no later write sets another
 	_ = in.file.SetWriteDeadline(time.Unix(1, 0))
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if !in.closed.Swap(true) && !in.pty {
+	if open && !in.pty {
 		_ = in.file.Close()
 	}
 }

@@ -2,9 +2,14 @@ package proc
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,11 +17,14 @@ import (
 type stat struct {
 	pid, ppid, pgrp, sid int
 	state                byte
+	threads              int
 	start                uint64 // clock ticks since boot
 	comm                 string
 }
 
-func (s stat) zombie() bool { return s.state == 'Z' || s.state == 'X' }
+// zombie reports whether nothing of the process runs any more. A process of which only
+// the first thread has ended also shows as Z, with more than one thread.
+func (s stat) zombie() bool { return s.state == 'X' || s.state == 'Z' && s.threads <= 1 }
 
 // ticksPerSecond is USER_HZ, which is 100 on every Linux architecture that Go supports.
 const ticksPerSecond = 100
@@ -47,15 +55,46 @@ func parseStat(pid int, data []byte) (stat, bool) {
 	}
 	return stat{
 		pid: pid, state: f[0][0], ppid: num(1), pgrp: num(2), sid: num(3),
-		start: start, comm: string(data[open+1 : end]),
+		threads: num(17), start: start, comm: string(data[open+1 : end]),
 	}, true
 }
 
-// table is one look at all processes, without zombies and without this process.
-type table map[int]stat
+// table is one look at all processes, without zombies and without this process. It is
+// not changed once it is made.
+type table struct {
+	procs    map[int]stat
+	children map[int][]int
+}
+
+// looks shares a look at /proc among all that ask for one before it begins: a thousand
+// sessions that are ended at once then cost a few looks and not thousands.
+type looks struct {
+	waiting atomic.Int64
+
+	mu    sync.Mutex // guards the rest; held while looking
+	begun time.Time
+	last  table
+}
+
+// table returns a look that began after the call.
+func (l *looks) table() table {
+	l.waiting.Add(1)
+	asked := time.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.begun.After(asked) {
+		l.begun = time.Now()
+		l.last = readTable()
+	}
+	t := l.last
+	if l.waiting.Add(-1) == 0 {
+		l.begun, l.last = time.Time{}, table{}
+	}
+	return t
+}
 
 func readTable() table {
-	t := table{}
+	t := table{procs: map[int]stat{}, children: map[int][]int{}}
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return t
@@ -69,7 +108,8 @@ func readTable() table {
 			continue
 		}
 		if st, ok := readStat(pid); ok && !st.zombie() {
-			t[pid] = st
+			t.procs[pid] = st
+			t.children[st.ppid] = append(t.children[st.ppid], pid)
 		}
 	}
 	return t
@@ -77,20 +117,63 @@ func readTable() table {
 
 // target is whose tree is looked for. Pinned says that the pid still is that process
 // (it has not been reaped), so that group and session ids can be trusted.
+//
+// Others are processes that this program has started beside it. What is below them is
+// theirs: an orphan comes to us, never to one of them. So only orphans have to be asked
+// for their marker, and not every process of every session.
 type target struct {
 	ref    Ref
 	pinned bool
+	others map[int]bool
 }
 
 // tree returns the target, its descendants, the members of its group and session, and
-// the carriers of its marker.
+// the carriers of its marker. All of them are below this process, a subreaper.
 func (t table) tree(want target) map[int]stat {
-	return t.close(func(st stat) bool {
-		if want.pinned && (st.pid == want.ref.Pid || st.pgrp == want.ref.Pid || st.sid == want.ref.Pid) {
-			return true
+	out := map[int]stat{}
+	t.walk(os.Getpid(), func(st stat) (below bool) {
+		switch {
+		case st.pid != want.ref.Pid && want.others[st.pid]:
+			return false
+		case want.pinned && (st.pid == want.ref.Pid || st.pgrp == want.ref.Pid || st.sid == want.ref.Pid),
+			hasMarker(st.pid, want.ref.Marker):
+			t.add(out, st.pid)
+			return false
 		}
-		return want.ref.Marker != "" && hasMarker(st.pid, want.ref.Marker)
+		return true
 	})
+	return out
+}
+
+// group returns the members of the target's process group.
+func (t table) group(want target) map[int]stat {
+	out := map[int]stat{}
+	for pid, st := range t.procs {
+		if want.pinned && st.pgrp == want.ref.Pid {
+			out[pid] = st
+		}
+	}
+	return out
+}
+
+// walk visits what is below pid. Visit says whether to go on below it.
+func (t table) walk(pid int, visit func(stat) bool) {
+	for _, c := range t.children[pid] {
+		if visit(t.procs[c]) {
+			t.walk(c, visit)
+		}
+	}
+}
+
+// add adds pid and all its descendants.
+func (t table) add(out map[int]stat, pid int) {
+	if _, ok := out[pid]; ok {
+		return
+	}
+	out[pid] = t.procs[pid]
+	for _, c := range t.children[pid] {
+		t.add(out, c)
+	}
 }
 
 // trees is tree for processes of a program that has died: a pid counts only with the
@@ -108,34 +191,11 @@ func (t table) trees(refs []Ref) map[int]stat {
 		}
 		pids[r.Pid] = r
 	}
-	return t.close(func(st stat) bool {
-		if r, ok := pids[st.pid]; ok && startedWithin(st, r) {
-			return true
-		}
-		return len(markers) > 0 && markers[markerOf(st.pid)]
-	})
-}
-
-// close returns the processes for which root is true and all their descendants.
-func (t table) close(root func(stat) bool) map[int]stat {
-	children := map[int][]int{}
-	for pid, st := range t {
-		children[st.ppid] = append(children[st.ppid], pid)
-	}
 	out := map[int]stat{}
-	var add func(pid int)
-	add = func(pid int) {
-		if _, ok := out[pid]; ok {
-			return
-		}
-		out[pid] = t[pid]
-		for _, c := range children[pid] {
-			add(c)
-		}
-	}
-	for pid, st := range t {
-		if _, ok := out[pid]; !ok && root(st) {
-			add(pid)
+	for pid, st := range t.procs {
+		r, ok := pids[pid]
+		if ok && startedWithin(st, r) || len(markers) > 0 && markers[markerOf(pid)] {
+			t.add(out, pid)
 		}
 	}
 	return out
@@ -149,9 +209,13 @@ func startedWithin(st stat, r Ref) bool {
 // markerOf returns the marker in the environment a process was started with; "" when
 // there is none or it cannot be read (another user's process).
 func markerOf(pid int) string {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return ""
+	dir := "/proc/" + strconv.Itoa(pid)
+	data, err := os.ReadFile(dir + "/environ")
+	if len(data) == 0 && !errors.Is(err, fs.ErrPermission) { // its first thread may have ended; the others still know
+		tasks, _ := filepath.Glob(dir + "/task/*/environ")
+		for i := 0; i < len(tasks) && len(data) == 0; i++ {
+			data, _ = os.ReadFile(tasks[i])
+		}
 	}
 	key := []byte(MarkerEnv + "=")
 	for len(data) > 0 {

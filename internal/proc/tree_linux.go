@@ -15,9 +15,52 @@ import (
 // gets SIGKILL. It returns what could not be ended. The caller still calls Wait. A
 // cancelled ctx ends the grace period, never the killing.
 func (p *Process) End(ctx context.Context, grace time.Duration) []Left {
-	return endAll(ctx, grace, p.terminal != nil, func(t table) map[int]stat {
-		return t.tree(target{ref: p.ref, pinned: p.pinned(t)})
-	})
+	left := ending{
+		look:    p.starter.looks.table,
+		collect: func(t table) map[int]stat { return t.tree(p.target(t)) },
+		force:   p.killGroup,
+		hangup:  p.terminal != nil,
+	}.run(ctx, grace)
+	if len(left) == 0 {
+		p.mu.Lock()
+		p.group = false // from now on the pid may name another group
+		p.mu.Unlock()
+	}
+	return left
+}
+
+// EndGroup ends what is left of the process group of a process that has been waited
+// for, and nothing else: children that made a session of their own stay.
+func (p *Process) EndGroup(ctx context.Context, grace time.Duration) []Left {
+	return ending{
+		look:    p.starter.looks.table,
+		collect: func(t table) map[int]stat { return t.group(p.target(t)) },
+		hangup:  p.terminal != nil,
+	}.run(ctx, grace)
+}
+
+func (p *Process) target(t table) target {
+	return target{ref: p.ref, pinned: p.pinned(t), others: p.starter.pids()}
+}
+
+func (s *Starter) pids() map[int]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make(map[int]bool, len(s.known))
+	for pid := range s.known {
+		out[pid] = true
+	}
+	return out
+}
+
+// killGroup sends SIGKILL to the whole group in one step, so that a program that forks
+// faster than we look cannot outrun it.
+func (p *Process) killGroup() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		_ = syscall.Kill(-p.ref.Pid, syscall.SIGKILL)
+	}
 }
 
 // pinned reports whether the pid still names our process group: until it is reaped,
@@ -26,17 +69,23 @@ func (p *Process) End(ctx context.Context, grace time.Duration) []Left {
 func (p *Process) pinned(t table) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, recycled := t[p.ref.Pid]
+	_, recycled := t.procs[p.ref.Pid]
 	return !p.reaped || p.group && !recycled
 }
 
 // Leftovers returns what is still there of a process that has been waited for:
-// children that made a session of their own (the rest of the group is being ended). It costs one system call when this
-// process has no other child.
+// children that made a session of their own (the rest of the group is being ended). It
+// costs one system call when this process has no other child.
 func (p *Process) Leftovers() []Left {
-	orphans := p.starter.orphans()
+	p.mu.Lock()
+	group := p.group
+	p.mu.Unlock()
+	if group { // a member that is on its way out may still hide its own children
+		t := p.starter.looks.table()
+		return t.leftovers(p.target(t))
+	}
 	var out []Left
-	for _, pid := range orphans {
+	for _, pid := range p.starter.orphans() {
 		if st, ok := readStat(pid); ok && !st.zombie() && st.pgrp != p.ref.Pid && hasMarker(pid, p.ref.Marker) {
 			out = append(out, Left{Pid: pid, Name: describe(pid, st)})
 		}
@@ -44,49 +93,73 @@ func (p *Process) Leftovers() []Left {
 	return out
 }
 
+// leftovers returns the tops of the target's tree outside its process group.
+func (t table) leftovers(want target) []Left {
+	set := t.tree(want)
+	out := map[int]stat{}
+	for pid, st := range set {
+		parent, inside := set[st.ppid]
+		if st.pgrp != want.ref.Pid && (!inside || parent.pgrp == want.ref.Pid) {
+			out[pid] = st
+		}
+	}
+	return survivors(out)
+}
+
 // Lost ends what is left of processes that another, dead process of ours had started,
 // found by marker and by pid with the time of its start (S-8). It returns for each ref
 // what could not be ended, and how many processes it found in all.
 func Lost(ctx context.Context, refs []Ref, grace time.Duration) (found int, left []Left) {
 	seen := map[int]bool{}
-	left = endAll(ctx, grace, true, func(t table) map[int]stat {
-		set := map[int]stat{}
-		for pid, st := range t.trees(refs) {
-			set[pid] = st
+	left = ending{look: readTable, hangup: true, collect: func(t table) map[int]stat {
+		set := t.trees(refs)
+		for pid := range set {
 			seen[pid] = true
 		}
 		return set
-	})
+	}}.run(ctx, grace)
 	return len(seen), left
 }
 
-// endAll signals what collect finds, again and again, until nothing is found.
-func endAll(ctx context.Context, grace time.Duration, hangup bool, collect func(table) map[int]stat) []Left {
+// ending says whom to end and how.
+type ending struct {
+	look    func() table
+	collect func(table) map[int]stat
+	force   func() // before each round of SIGKILL; may be nil
+	hangup  bool
+}
+
+// run signals what collect finds, again and again, until nothing is found.
+func (e ending) run(ctx context.Context, grace time.Duration) []Left {
 	deadline := time.Now().Add(grace)
-	killRounds := 0
+	var giveUp time.Time     // set when killing begins
 	told := map[int]uint64{} // pid to start time: got the polite signals already
 	for {
-		set := collect(readTable())
+		set := e.collect(e.look())
 		if len(set) == 0 {
 			return nil
 		}
-		kill := ctx.Err() != nil || !time.Now().Before(deadline)
-		held := hold(set)
 		until := deadline
+		kill := ctx.Err() != nil || !time.Now().Before(deadline)
 		if kill {
-			killRounds++
+			if giveUp.IsZero() {
+				giveUp = time.Now().Add(killGrace)
+			} else if time.Now().After(giveUp) {
+				return survivors(set)
+			}
+			if e.force != nil {
+				e.force()
+			}
 			until = time.Now().Add(killGrace / 8)
 		}
+		held := hold(set)
 		for pid, h := range held {
-			h.send(kill, hangup, told[pid] == h.st.start)
+			h.send(kill, e.hangup, told[pid] == h.st.start)
 			told[pid] = h.st.start
 		}
 		awaitExit(ctx, held, until, kill)
 		for _, h := range held {
 			h.close()
-		}
-		if killRounds > 8 {
-			return survivors(collect(readTable()))
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Wait waits until the process has ended and returns how. What it left in its own
 // process group is sent SIGTERM; group reports that some of it may still be
-// there, so that the owner calls End. Wait is called once.
+// there, so that the owner calls EndGroup. Wait is called once.
 //
 // The zombie is kept until the group has been signalled: as long as it is there its
 // pid, which names the group, cannot be given to anybody else.
@@ -19,8 +19,12 @@ func (p *Process) Wait() (exit Exit, group bool) {
 	_ = syscall.Kill(-p.ref.Pid, syscall.SIGTERM)
 	p.mu.Lock()
 	var ws syscall.WaitStatus
+	exit = Exit{Code: -1} // not known: somebody else has reaped it
 	for {
 		_, err := syscall.Wait4(p.ref.Pid, &ws, 0, nil)
+		if err == nil {
+			exit = exitOf(ws)
+		}
 		if !errors.Is(err, syscall.EINTR) {
 			break
 		}
@@ -36,7 +40,7 @@ func (p *Process) Wait() (exit Exit, group bool) {
 	if p.In != nil {
 		p.In.release()
 	}
-	return exitOf(ws), group
+	return exit, group
 }
 
 func exitOf(ws syscall.WaitStatus) Exit {

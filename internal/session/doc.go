@@ -9,5 +9,5 @@
 //
 // One command runs through three goroutines: a reader for each output pipe, a waiter
 // for the exit, and the caller's. The waiter is the owner: it stores the exit first and
-// closes done last.
+// then closes done.
 package session

@@ -127,10 +127,14 @@ func (t *Table) Screen(agent, id string) (protocol.Screen, State, error) {
 		return protocol.Screen{}, State{}, fmt.Errorf("%s: %w", id, ErrNoTTY)
 	}
 	end := s.log.extent().end
-	_, b := s.log.read(max(0, end-screenBytes), screenBytes)
+	at, b := s.log.read(max(0, end-screenBytes), screenBytes)
 	s.mu.Lock()
 	cols, rows := s.cols, s.rows
 	s.mu.Unlock()
+	if at == 0 {
+		screen, err := terminal.Snapshot(b, cols, rows)
+		return screen, s.state(), err
+	}
 	screen, err := terminal.SnapshotTail(b, cols, rows, s.tracker.Modes())
 	return screen, s.state(), err
 }

@@ -79,6 +79,7 @@ func (s *session) result(limit int) Snapshot {
 		s.background = true
 		s.mu.Unlock()
 		snap.Background = true
+		s.table.store.ended(s) // recorded before as a run whose caller has everything
 	}
 	for i, out := range []*string{&snap.Stdout, &snap.Stderr} {
 		if l := s.streams[i]; l != nil {

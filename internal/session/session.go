@@ -229,8 +229,9 @@ func (s *session) finish(exit proc.Exit) {
 	if len(s.leftoverCopy()) == 0 {
 		s.closeLogs()
 	}
-	s.table.ended(s)
+	s.table.leave(s)
 	close(s.done)
+	s.table.settle(s) // behind the caller's back: it has its result already
 }
 
 func (s *session) leftoverCopy() []proc.Left {

@@ -238,11 +238,15 @@ func (t *Table) countDown(s *session) {
 	}
 }
 
-// ended is called by a session that has stored its end.
-func (t *Table) ended(s *session) {
+// leave makes room for another session; s has stored its end.
+func (t *Table) leave(s *session) {
 	t.mu.Lock()
 	t.countDown(s)
 	t.mu.Unlock()
+}
+
+// settle records an end, tells of it and drops what is kept no longer.
+func (t *Table) settle(s *session) {
 	t.store.ended(s)
 	if t.opt.OnEnd != nil {
 		t.opt.OnEnd(s.state())
