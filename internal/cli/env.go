@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/term"
 )
@@ -22,6 +23,7 @@ type Env struct {
 	Environ        []string // what commands run in process inherit
 	Dir            string   // absolute directory the program was started in; "" = it has gone
 	Version        string   // of this program
+	Program        string   // absolute path of this program; "" = not known
 }
 
 // System is the Env of this process.
@@ -30,9 +32,13 @@ func System() *Env {
 	if err != nil {
 		dir = "" // who needs one says so
 	}
+	program, err := os.Executable()
+	if err != nil {
+		program = ""
+	}
 	return &Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Version: version,
+		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Version: version, Program: program,
 	}
 }
 
@@ -77,6 +83,21 @@ func (e *Env) abs(path string) (string, error) {
 		return "", errors.New("the current directory has gone; change to another one or give an absolute path")
 	}
 	return filepath.Join(e.Dir, path), nil
+}
+
+// self is how to call this program from a shell in the directory we were started in.
+func (e *Env) self() string {
+	dir, name := filepath.Split(e.Program)
+	if e.Program == "" || slices.Contains(filepath.SplitList(e.Getenv("PATH")), filepath.Clean(dir)) {
+		return "openclaw"
+	}
+	if rel, err := filepath.Rel(e.Dir, e.Program); e.Dir != "" && err == nil && filepath.IsLocal(rel) {
+		if rel == name {
+			return "." + string(filepath.Separator) + rel
+		}
+		return rel
+	}
+	return e.Program
 }
 
 // hinted is an error with what to do about it.

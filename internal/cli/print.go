@@ -108,7 +108,9 @@ func visible(s string) string {
 	return b.String()
 }
 
-func hidden(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+}
 
 // json prints one value as C-30 says.
 func (e *Env) json(v any) error {

@@ -101,35 +101,32 @@ func takes(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// interruptible gives a command a context that the usual signals end, for commands that
-// only ask something. A second signal ends the program at once.
-func interruptible(run func(ctx context.Context) error) func(context.Context) error {
-	return func(parent context.Context) error {
-		ctx, cancel := context.WithCancelCause(parent)
-		defer cancel(nil)
-		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, endSignals...)
-		defer signal.Stop(signals)
-		done := make(chan struct{})
-		stopped := make(chan struct{})
-		go func() {
-			defer close(stopped)
-			select {
-			case s := <-signals:
-				signal.Stop(signals)
-				cancel(&signalled{sig: s})
-			case <-done:
-			}
-		}()
-		err := run(ctx)
-		close(done)
-		<-stopped
-		var sig *signalled
-		if errors.As(context.Cause(ctx), &sig) && err != nil {
-			return &exitError{code: signalCode(sig.name())}
+// interruptible runs something with a context that the usual signals end, for commands
+// that only ask. A second signal ends the program at once.
+func interruptible(parent context.Context, run func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	arrived := make(chan os.Signal, 1)
+	signal.Notify(arrived, endSignals...)
+	defer signal.Stop(arrived)
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		select {
+		case s := <-arrived:
+			signal.Stop(arrived)
+			cancel(&signalled{sig: s})
+		case <-done:
 		}
-		return err
+	}()
+	err := run(ctx)
+	close(done)
+	<-stopped
+	var sig *signalled
+	if err != nil && errors.As(context.Cause(ctx), &sig) {
+		return &exitError{code: signalCode(sig.name())}
 	}
+	return err
 }
 
 // signalled is the cause of a context that a signal ended.

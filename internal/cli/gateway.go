@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"openclaw/internal/client"
+	"openclaw/internal/config"
+	"openclaw/internal/gateway"
+	"openclaw/internal/identity"
+	"openclaw/internal/protocol"
+)
+
+func newGateway(env *Env) *cobra.Command {
+	return newGroup("gateway", "the daemon that agents and people talk to", "  openclaw gateway run", newGatewayRun(env, runGateway))
+}
+
+// gatewayOptions is what was asked of openclaw gateway run.
+type gatewayOptions struct {
+	port   int // -1 = the configuration's
+	bind   string
+	config string
+	level  string // "" = info, on a terminal warn
+	banner bool
+}
+
+func newGatewayRun(env *Env, run func(context.Context, *Env, gatewayOptions) error) *cobra.Command {
+	var o gatewayOptions
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "run the daemon in the foreground",
+		Long: `Run the daemon in the foreground until Ctrl-C or SIGTERM. It makes its two secrets at
+the first start, listens on this machine only unless told otherwise, and picks up edits
+of the configuration. Flags count over the configuration.`,
+		Example: `  openclaw gateway run
+  openclaw gateway run --port 0 --log-level debug
+  OPENCLAW_STATE_DIR=/tmp/try openclaw gateway run --port 18790`,
+		Args: takes(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("port") {
+				o.port = -1
+			}
+			if err := o.check(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), env, o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.port, "port", 0, "port to listen on; 0 = any free one (default gateway.port, 18789)")
+	f.StringVar(&o.bind, "bind", "", "loopback, lan or an IP address (default gateway.bind)")
+	f.StringVar(&o.config, "config", "", "configuration `file` (default: see openclaw config file)")
+	f.StringVar(&o.level, "log-level", "", "debug, info, warn or error (default info, on a terminal warn)")
+	f.BoolVar(&o.banner, "banner", true, "print how to connect")
+	return cmd
+}
+
+func (o gatewayOptions) check() error {
+	if o.port > 65535 || o.port < -1 {
+		return usage("--port %d: a port is from 0 to 65535", o.port)
+	}
+	if _, err := netip.ParseAddr(o.bind); err != nil && o.bind != "" && o.bind != "loopback" && o.bind != "lan" {
+		return usage("--bind %q: use loopback, lan or an IP address", o.bind)
+	}
+	var level slog.Level
+	if o.level != "" && level.UnmarshalText([]byte(o.level)) != nil {
+		return usage("--log-level %q: use debug, info, warn or error", o.level)
+	}
+	return nil
+}
+
+// lostShown is how many lost commands are named at the start: the rest is a list's.
+const lostShown = 5
+
+// runGateway is the daemon. The first signal ends it in order, a second one at once.
+func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
+	stateDir, err := config.StateDir(env.Getenv)
+	if err != nil {
+		return err
+	}
+	cfg, err := loadFor(env, o)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: o.logLevel(env)}))
+	for _, w := range cfg.Warnings {
+		log.Warn("configuration", "problem", w)
+	}
+	if len(cfg.Ignored) > 0 { // C-2
+		log.Debug("keys that are not ours were ignored", "keys", strings.Join(cfg.Ignored, " "))
+	}
+	err = interruptible(ctx, func(ctx context.Context) error {
+		return gateway.Run(ctx, gateway.Options{
+			Config: cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.Environ, Log: log, Version: env.Version,
+			Ready: func(info gateway.Info) {
+				err := env.reportLost(ctx, stateDir, info.URL)
+				if o.banner {
+					err = errors.Join(err, banner(env, stateDir, info.URL))
+				}
+				if err != nil {
+					log.Warn("report the start", "err", err)
+				}
+			},
+		})
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// loadFor reads the configuration and puts the flags over it.
+func loadFor(env *Env, o gatewayOptions) (*config.Config, error) {
+	path, err := config.Path(env.Getenv)
+	if o.config != "" {
+		path, err = env.abs(o.config)
+	}
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Load(path, env.Getenv)
+	if err != nil {
+		return nil, configError(err)
+	}
+	if o.config != "" && !cfg.Exists {
+		return nil, usage("--config %s: there is no such file", path)
+	}
+	if o.port >= 0 {
+		cfg.Gateway.Port = o.port
+	}
+	if o.bind != "" {
+		cfg.Gateway.Bind = o.bind
+	}
+	return cfg, nil
+}
+
+func (o gatewayOptions) logLevel(env *Env) slog.Level {
+	level := slog.LevelInfo
+	if _, watched := terminal(env.Stderr); watched && o.banner {
+		level = slog.LevelWarn // the banner says what info would
+	}
+	if o.level != "" {
+		_ = level.UnmarshalText([]byte(o.level)) // check has looked at it
+	}
+	return level
+}
+
+// reportLost says which commands ended with an earlier daemon that was killed (S-8).
+func (e *Env) reportLost(ctx context.Context, stateDir, url string) error {
+	store, err := identity.Open(stateDir)
+	if err != nil {
+		return err
+	}
+	secret, err := e.operatorSecret(store)
+	if err != nil {
+		return err
+	}
+	c := client.New(url, secret)
+	defer c.Close()
+	var lost struct{ Sessions []protocol.SessionInfo }
+	if err := c.RPC(ctx, "system.lost", nil, &lost); err != nil {
+		return err
+	}
+	if len(lost.Sessions) == 0 {
+		return nil
+	}
+	e.say("warning", "the gateway before this one was killed; %d commands were lost with it, their output so far is kept", len(lost.Sessions))
+	for i, s := range lost.Sessions {
+		if i == lostShown {
+			e.say("warning", "and %d more: openclaw process list", len(lost.Sessions)-i)
+			break
+		}
+		e.say("warning", "lost: %s (agent %s): %s", s.SessionID, s.Agent, cut(s.Command, 80))
+	}
+	return nil
+}

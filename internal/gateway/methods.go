@@ -1,0 +1,178 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"openclaw/internal/config"
+	"openclaw/internal/identity"
+	"openclaw/internal/protocol"
+	"openclaw/internal/session"
+	"openclaw/internal/tool"
+)
+
+// methods is the table of control methods. All of them are the operator's.
+func methods() map[string]method {
+	return map[string]method{
+		"health":              with((*server).methodHealth),
+		"status":              with((*server).methodStatus),
+		"tools.catalog":       with((*server).methodCatalog),
+		"exec.session.list":   with((*server).methodSessionList),
+		"exec.session.get":    with((*server).methodSessionGet),
+		"exec.session.kill":   with((*server).methodSessionKill),
+		"agents.token.create": with((*server).methodTokenCreate),
+		"agents.token.list":   with((*server).methodTokenList),
+		"agents.token.revoke": with((*server).methodTokenRevoke),
+		"config.reload":       with((*server).methodConfigReload),
+		"system.lost":         with((*server).methodLost),
+	}
+}
+
+// none is for methods without parameters.
+type none struct{}
+
+func (s *server) methodHealth(_ context.Context, b *backend, _ none) (any, error) {
+	return s.readiness(b), nil
+}
+
+// status is the answer of method status (C-33).
+type status struct {
+	Version   string        `json:"version"`
+	PID       int           `json:"pid"`
+	URL       string        `json:"url"`
+	Listen    string        `json:"listen"`
+	Bind      string        `json:"bind"`
+	Auth      string        `json:"auth"`
+	StartedAt time.Time     `json:"startedAt"`
+	UptimeMs  int64         `json:"uptimeMs"`
+	Config    string        `json:"config"`   // the file's path
+	Warnings  []string      `json:"warnings"` // of the configuration
+	Sessions  sessionCounts `json:"sessions"`
+	LogBytes  int64         `json:"logBytes"` // of all session logs
+	Agents    []agentStatus `json:"agents"`
+}
+
+type sessionCounts struct {
+	Running  int `json:"running"`
+	Finished int `json:"finished"`
+	Lost     int `json:"lost"` // found at the daemon's start
+}
+
+type agentStatus struct {
+	ID        string   `json:"id"`
+	Workspace string   `json:"workspace"`
+	Tools     []string `json:"tools"` // that it may use (C-20)
+}
+
+func (s *server) methodStatus(_ context.Context, b *backend, _ none) (any, error) {
+	cfg := s.cfg.Load()
+	running, finished := b.table.Counts()
+	st := status{
+		Version: s.opt.Version, PID: s.info.PID, URL: s.info.URL, Listen: s.info.Addr,
+		Bind: s.opt.Config.Gateway.Bind, Auth: s.opt.Config.Gateway.Auth.Mode, // what is in force since the start
+		StartedAt: s.started.UTC().Truncate(time.Millisecond), UptimeMs: time.Since(s.started).Milliseconds(),
+		Config: cfg.File, Warnings: append([]string{}, cfg.Warnings...),
+		Sessions: sessionCounts{Running: running, Finished: finished, Lost: len(b.table.Lost())},
+		LogBytes: b.table.LogBytes(),
+	}
+	for _, id := range cfg.AgentIDs() {
+		a := agentStatus{ID: id, Workspace: cfg.Workspace(id), Tools: []string{}}
+		for _, info := range b.tools.Tools(tool.Caller{Agent: id}) {
+			a.Tools = append(a.Tools, info.Name)
+		}
+		st.Agents = append(st.Agents, a)
+	}
+	return st, nil
+}
+
+type agentParams struct {
+	AgentID string `json:"agentId"`
+}
+
+// agent is the named agent in its one form, or the fallback when none is named.
+func (p agentParams) agent(fallback string) (string, error) {
+	if p.AgentID == "" {
+		return fallback, nil
+	}
+	id, err := identity.AgentID(p.AgentID)
+	if err != nil {
+		return "", invalid("agentId: %v", err)
+	}
+	return id, nil
+}
+
+type toolList struct {
+	Agent string              `json:"agentId"`
+	Tools []protocol.ToolInfo `json:"tools"`
+}
+
+func (s *server) methodCatalog(_ context.Context, b *backend, p agentParams) (any, error) {
+	agent, err := p.agent(config.MainAgent)
+	if err != nil {
+		return nil, err
+	}
+	list := toolList{Agent: agent, Tools: []protocol.ToolInfo{}}
+	list.Tools = append(list.Tools, b.tools.Tools(tool.Caller{Agent: agent})...)
+	return list, nil
+}
+
+type sessionList struct {
+	Sessions []protocol.SessionInfo `json:"sessions"`
+}
+
+func (s *server) methodSessionList(_ context.Context, b *backend, p agentParams) (any, error) {
+	agent, err := p.agent(session.AnyAgent)
+	if err != nil {
+		return nil, err
+	}
+	return rows(b.table, b.table.List(agent)), nil
+}
+
+func (s *server) methodLost(_ context.Context, b *backend, _ none) (any, error) {
+	return rows(b.table, b.table.Lost()), nil
+}
+
+func rows(table *session.Table, states []session.State) sessionList {
+	list := sessionList{Sessions: []protocol.SessionInfo{}}
+	for _, st := range states {
+		list.Sessions = append(list.Sessions, tool.SessionInfo(table, st))
+	}
+	return list
+}
+
+type sessionParams struct {
+	SessionID string `json:"sessionId"`
+}
+
+func (s *server) methodSessionGet(_ context.Context, b *backend, p sessionParams) (any, error) {
+	st, err := b.table.Get(session.AnyAgent, p.SessionID)
+	if err != nil {
+		return nil, sessionError(err)
+	}
+	return tool.SessionInfo(b.table, st), nil
+}
+
+func (s *server) methodSessionKill(_ context.Context, b *backend, p sessionParams) (any, error) {
+	st, ended, err := b.table.Kill(session.AnyAgent, p.SessionID)
+	if err != nil {
+		return nil, sessionError(err)
+	}
+	s.opt.Log.Info("session ended by the operator", "session", st.ID, "agent", st.Agent, "ended", ended)
+	return struct {
+		Ended   bool                 `json:"ended"` // false: it had ended by itself
+		Session protocol.SessionInfo `json:"session"`
+	}{ended, tool.SessionInfo(b.table, st)}, nil
+}
+
+func sessionError(err error) error {
+	if errors.Is(err, session.ErrNotFound) {
+		return &protocol.Error{Type: protocol.ErrNotFound, Message: err.Error(), Hint: "openclaw process list"}
+	}
+	return err
+}
+
+func invalid(format string, args ...any) *protocol.Error {
+	return &protocol.Error{Type: protocol.ErrInvalid, Message: fmt.Sprintf(format, args...)}
+}
