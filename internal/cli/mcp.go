@@ -29,7 +29,7 @@ policy, and end with it. Commands run in the directory this was started in.
 The gateway's token file is agent main's. For another agent put its own token, made with
 openclaw agents token create, into OPENCLAW_AGENT_TOKEN.`,
 		Example: `  openclaw mcp
-  {"mcpServers": {"openclaw": {"command": "openclaw", "args": ["mcp"]}}}   # in a client's settings`,
+  {"mcpServers": {"openclaw": {"command": "openclaw", "args": ["mcp"]}}}   # for a client`,
 		Args: takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), env, o) },
 	}

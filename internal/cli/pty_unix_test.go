@@ -43,7 +43,7 @@ func atTerminal(t *testing.T, env []string, args ...string) *person {
 	p := &person{t: t, master: master, tty: tty, done: make(chan struct{})}
 	p.size(100, 30)
 	p.cmd = exec.Command("openclaw", args...)
-	p.cmd.Env = append(append(os.Environ(), "TERM=xterm", "PS1=ready$ ", "OPENCLAW_PROCESS_INPUT_WAIT_IDLE_MS=15000"), env...)
+	p.cmd.Env = append(append(os.Environ(), "TERM=xterm"), env...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := p.cmd.Start(); err != nil {
@@ -194,6 +194,7 @@ func TestC31_Interactive(t *testing.T) {
 	bothWays(t, func(t *testing.T, env []string) {
 		p := atTerminal(t, env, "exec", "-it", "--", "bash", "--norc", "--noprofile")
 		before := p.modes()
+		p.types("PS1='rea''dy$ '\r") // typed before it reads: nothing may get lost
 		p.sees("ready$ ")
 
 		sized := func(want string) {
@@ -207,16 +208,16 @@ func TestC31_Interactive(t *testing.T) {
 			}
 			t.Errorf("the size did not become %s", want)
 		}
-		sized("\n30 100\r")
+		sized("\r30 100\r")
 		p.size(77, 11)
-		sized("\n11 77\r")
+		sized("\r11 77\r")
 
 		p.types("printf '<%s>' \"$TERM\"; test -t 0 && echo \" is$((1+1))\"\r")
 		p.sees("<xterm> is2")
 		p.sees("ready$ ")
 
 		p.types("echo abX\x7fc\r") // a key that edits the line
-		p.sees("\nabc\r")
+		p.sees("\rabc\r")
 		p.sees("ready$ ")
 
 		p.types("sleep 1000\r")

@@ -43,7 +43,7 @@ work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DI
 		RunE:          group,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.SetHelpCommand(newHelp())
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
@@ -73,6 +73,21 @@ func group(cmd *cobra.Command, args []string) error {
 		err.hint = "did you mean " + cmd.CommandPath() + " " + strings.Join(near, " or ") + "?"
 	}
 	return err
+}
+
+// newHelp explains a command, as its --help does.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND...]", Short: "explain a command", Example: "  openclaw help process poll",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("no help on %q: there is no such command", strings.Join(args, " "))
+			}
+			return found.Help()
+		},
+	}
 }
 
 // newGroup makes a command that only holds others.

@@ -204,7 +204,16 @@ func vimEdit(t *testing.T, c client, exec execFunc, work string) {
 	keys("", "Up", "o") // the cursor keys work whatever mode vim has put the terminal in
 	keys("two", "Escape")
 	screenUntil(t, c, id, "two")
+	c.call(t, "process", map[string]any{"action": "poll", "sessionId": id})
 	c.call(t, "process", map[string]any{"action": "resize", "sessionId": id, "cols": 60, "rows": 12})
+	// vim must have drawn itself anew: a resize in the middle of a command line makes it
+	// wait for a key.
+	for redrawn := ""; !strings.Contains(redrawn, "three"); {
+		r := c.call(t, "process", map[string]any{"action": "poll", "sessionId": id, "timeout": 20000})
+		if redrawn += r.str("output"); r.str("output") == "" {
+			t.Fatalf("vim did not redraw after the resize: %+v", r)
+		}
+	}
 	keys(":wq", "Enter")
 	for range 10 {
 		if r := c.call(t, "process", map[string]any{"action": "poll", "sessionId": id, "timeout": 5000}); r.str("status") != "running" {
@@ -213,7 +222,8 @@ func vimEdit(t *testing.T, c client, exec execFunc, work string) {
 	}
 	data, err := os.ReadFile(filepath.Join(work, "note.txt"))
 	if err != nil || string(data) != "one\ntwo\nthree\n" {
-		t.Errorf("vim saved %q, %v", data, err)
+		screen := c.call(t, "process", map[string]any{"action": "screen", "sessionId": id})
+		t.Errorf("vim saved %q, %v; its screen:\n%s", data, err, screen.text())
 	}
 }
 

@@ -48,7 +48,7 @@ func (f *fakeTools) Tools(tool.Caller) []protocol.ToolInfo { return protocol.Too
 
 // harness is a server on a real port with fake tools and real tokens.
 type harness struct {
-	t        *testing.T
+	t        testing.TB
 	s        *server
 	url      string
 	bus      *event.Bus
@@ -59,7 +59,7 @@ type harness struct {
 }
 
 // start serves; settings is the text of the configuration file's gateway section.
-func start(t *testing.T, fake *fakeTools, settings string) *harness {
+func start(t testing.TB, fake *fakeTools, settings string) *harness {
 	t.Helper()
 	dir := t.TempDir()
 	cfg := parse(t, dir, settings)
@@ -105,7 +105,7 @@ func environment(dir string) func(string) string {
 	}
 }
 
-func parse(t *testing.T, dir, settings string) *config.Config {
+func parse(t testing.TB, dir, settings string) *config.Config {
 	t.Helper()
 	cfg, err := config.Parse(filepath.Join(dir, "openclaw.json"), []byte("{gateway:{"+settings+"}}"), environment(dir))
 	if err != nil {

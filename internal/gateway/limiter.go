@@ -95,8 +95,8 @@ func (l *limiter) failed(client netip.Addr) int {
 	return max(1, seconds(a.until.Sub(now)))
 }
 
-// makeRoom forgets addresses whose time is over, and any when that is not enough. The
-// caller holds mu.
+// makeRoom forgets addresses whose time is over, and a quarter of all when that is not
+// enough, so that it does not have to look again at once. The caller holds mu.
 func (l *limiter) makeRoom(now time.Time) {
 	if len(l.clients) < limiterMax {
 		return
@@ -107,7 +107,7 @@ func (l *limiter) makeRoom(now time.Time) {
 		}
 	}
 	for client := range l.clients {
-		if len(l.clients) < limiterMax {
+		if len(l.clients) < limiterMax*3/4 {
 			return
 		}
 		delete(l.clients, client)

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"sync"
@@ -71,14 +73,29 @@ func (h *HTTP) Serve(w http.ResponseWriter, r *http.Request, key string, c calle
 	h.live.Store(call, r.Context())
 	defer h.live.Delete(call)
 
+	if post {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, "request body cannot be read", http.StatusBadRequest)
+			return
+		}
+		if h.direct(e, w, r, body, c) {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
 	if r.Header.Get(versionHeader) >= perRequestVersion {
 		e.perRequest.ServeHTTP(w, r)
 		return
 	}
-	if post && r.Header.Get(sessionHeader) == "" {
+	session := r.Header.Get(sessionHeader)
+	if post && session == "" {
 		e.makeRoom()
 	}
 	e.sessions.ServeHTTP(w, r)
+	if post && session != "" {
+		e.seen(session)
+	}
 }
 
 // Close cancels all calls, lets their answers go out until ctx ends, ends all sessions
@@ -131,12 +148,14 @@ type endpoint struct {
 	sessions, perRequest http.Handler
 	evictions            sync.WaitGroup
 
-	mu   sync.Mutex     // guards busy
-	busy map[string]int // session id -> calls in flight
+	mu     sync.Mutex                         // guards the rest
+	busy   map[string]int                     // session id -> calls in flight
+	used   map[string]time.Time               // session id -> when the SDK last saw a request of it
+	inside map[callID]context.CancelCauseFunc // direct calls in flight
 }
 
 func (h *HTTP) newEndpoint() *endpoint {
-	e := &endpoint{busy: map[string]int{}}
+	e := &endpoint{busy: map[string]int{}, used: map[string]time.Time{}, inside: map[callID]context.CancelCauseFunc{}}
 	e.server = newServer(h.opt, func(ctx context.Context, req sdk.Request) (context.Context, caller, func()) {
 		id := req.GetSession().ID()
 		e.count(id, 1)

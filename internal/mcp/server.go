@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,20 +44,27 @@ func (o Options) logger() *slog.Logger {
 	return o.Log
 }
 
-// newServer makes the SDK's server. Listing and calling are answered by a middleware
-// in front of the SDK's own tool table, so that each list shows what the caller may use
-// at that moment (C-20) and no call pays for a second look at the arguments. begin
-// gives the caller of a request and a context that ends when the caller has gone.
+func (o Options) implementation() *sdk.Implementation {
+	return &sdk.Implementation{Name: "openclaw", Title: "OpenClaw", Version: o.Version}
+}
+
+// newServer makes the SDK's server. A middleware in front of the SDK's own tool table
+// answers lists, so that each shows what the caller may use at that moment (C-20), and
+// brings every call to one entry of the table, whatever tool it names: the call path
+// knows which there are. begin gives the caller of a request and a context that ends
+// when the caller has gone.
 func newServer(opt Options, begin func(context.Context, sdk.Request) (context.Context, caller, func())) *sdk.Server {
 	log := opt.logger()
-	server := sdk.NewServer(
-		&sdk.Implementation{Name: "openclaw", Title: "OpenClaw", Version: opt.Version},
-		&sdk.ServerOptions{
-			Instructions: instructions,
-			// Without this the SDK offers its deprecated logging feature.
-			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		},
-	)
+	server := sdk.NewServer(opt.implementation(), &sdk.ServerOptions{
+		Instructions: instructions,
+		// Without this the SDK offers its deprecated logging feature.
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
+	})
+	server.AddTool(&sdk.Tool{Name: everyTool, InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			called := ctx.Value(calledKey{}).(called) // put there below
+			return callTool(ctx, log, called, req), nil
+		})
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			if method != methodListTools && method != methodCallTool {
@@ -64,14 +72,28 @@ func newServer(opt Options, begin func(context.Context, sdk.Request) (context.Co
 			}
 			ctx, c, end := begin(ctx, req)
 			defer end()
-			if call, ok := req.(*sdk.CallToolRequest); ok {
-				return callTool(ctx, log, c, call), nil
+			call, ok := req.(*sdk.CallToolRequest)
+			if !ok {
+				return listTools(ctx, c)
 			}
-			return listTools(ctx, c)
+			ctx = context.WithValue(ctx, calledKey{}, called{c, call.Params.Name})
+			call.Params.Name = everyTool
+			return next(ctx, method, call)
 		}
 	})
 	return server
 }
+
+// everyTool is the one entry of the SDK's table.
+const everyTool = "tool"
+
+// called is what a call was before it came to everyTool.
+type called struct {
+	caller caller
+	tool   string
+}
+
+type calledKey struct{}
 
 func listTools(ctx context.Context, c caller) (sdk.Result, error) {
 	infos, err := c.Tools(ctx)
@@ -99,33 +121,38 @@ func listTools(ctx context.Context, c caller) (sdk.Result, error) {
 	return list, nil
 }
 
-// callTool makes one call. Its fault is a result with isError, which a client shows to
-// its model; a protocol error would be hidden from the model by most clients.
-func callTool(ctx context.Context, log *slog.Logger, c caller, req *sdk.CallToolRequest) (res *sdk.CallToolResult) {
-	// The SDK runs this on a goroutine of its own, where a panic of ours would end the
-	// daemon and with it every command of everybody.
-	defer func() {
-		if fault := recover(); fault != nil {
-			log.Error("panic in a tool call", "tool", req.Params.Name, "fault", fault, "stack", string(debug.Stack()))
-			res = errorResult(&protocol.Error{Type: protocol.ErrInternal, Message: "internal error", Hint: "the daemon's log has the details"})
-		}
-	}()
+// callTool makes one call for the SDK. Its fault is a result with isError, which a
+// client shows to its model; a protocol error would be hidden by most clients.
+func callTool(ctx context.Context, log *slog.Logger, to called, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	watch, finish := watchProgress(ctx, req)
-	result, err := c.Call(ctx, protocol.ToolRequest{Tool: req.Params.Name, Args: req.Params.Arguments}, watch)
+	result, failure := call(ctx, log, to.caller, protocol.ToolRequest{Tool: to.tool, Args: req.Params.Arguments}, watch)
 	finish()
-	if err != nil {
-		var known *protocol.Error
-		if !errors.As(err, &known) {
-			log.Error("tool call", "tool", req.Params.Name, "error", err)
-			known = &protocol.Error{Type: protocol.ErrInternal, Message: err.Error()}
-		}
-		return errorResult(known)
+	if failure != nil {
+		return errorResult(failure)
 	}
-	res = &sdk.CallToolResult{StructuredContent: result.Details, Content: make([]sdk.Content, 0, len(result.Content))}
+	res := &sdk.CallToolResult{StructuredContent: result.Details, Content: make([]sdk.Content, 0, len(result.Content))}
 	for _, block := range result.Content {
 		res.Content = append(res.Content, &sdk.TextContent{Text: block.Text})
 	}
 	return res
+}
+
+// call makes one call and turns whatever goes wrong into the wire's error.
+func call(ctx context.Context, log *slog.Logger, c caller, req protocol.ToolRequest, watch func(protocol.Progress)) (res *protocol.ToolResult, failure *protocol.Error) {
+	// The SDK runs this on a goroutine of its own, where a panic of ours would end the
+	// daemon and with it every command of everybody.
+	defer func() {
+		if fault := recover(); fault != nil {
+			log.Error("panic in a tool call", "tool", req.Tool, "fault", fault, "stack", string(debug.Stack()))
+			res, failure = nil, &protocol.Error{Type: protocol.ErrInternal, Message: "internal error", Hint: "the daemon's log has the details"}
+		}
+	}()
+	res, err := c.Call(ctx, req, watch)
+	if err != nil && !errors.As(err, &failure) {
+		log.Error("tool call", "tool", req.Tool, "err", err)
+		failure = &protocol.Error{Type: protocol.ErrInternal, Message: err.Error()}
+	}
+	return res, failure
 }
 
 // errorResult has no structured content: an error's fields would break the tool's
