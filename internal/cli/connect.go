@@ -14,9 +14,13 @@ import (
 	"openclaw/internal/tool"
 )
 
-// agentTokenEnv holds the token of a further agent, for a program that acts for it; the
-// state directory keeps only the hashes of those.
-const agentTokenEnv = "OPENCLAW_AGENT_TOKEN"
+const (
+	// gatewayTokenEnv holds the operator's token, in place of the file (C-6).
+	gatewayTokenEnv = "OPENCLAW_GATEWAY_TOKEN"
+	// agentTokenEnv holds the token of a further agent, for a program that acts for it;
+	// the state directory keeps only the hashes of those.
+	agentTokenEnv = "OPENCLAW_AGENT_TOKEN"
+)
 
 // caller runs tool calls: a daemon's client, or a service in this process.
 type caller interface {
@@ -108,7 +112,7 @@ func (e *Env) connectDaemon(stateDir string, ep client.Endpoint, v via) (*link, 
 // operatorSecret is the operator's secret that the daemon honours. A broken
 // configuration does not stop the running daemon, so it does not stop us.
 func (e *Env) operatorSecret(store *identity.Store) (string, error) {
-	given := e.Getenv("OPENCLAW_GATEWAY_TOKEN")
+	given := e.Getenv(gatewayTokenEnv)
 	path, err := config.Path(e.Getenv)
 	if err != nil {
 		return "", err
@@ -136,7 +140,7 @@ func (e *Env) openLocal(stateDir string, v via) (*link, error) {
 		return nil, configError(err)
 	}
 	svc, err := tool.Open(tool.Options{
-		Config: cfg, StateDir: stateDir, Getenv: e.Getenv, Environ: e.Environ,
+		Config: cfg, StateDir: stateDir, Getenv: e.Getenv, Environ: e.inherited(),
 		Log: slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), OwnPath: true,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -20,7 +21,7 @@ type Env struct {
 	Stdin          io.Reader // a terminal is looked for when it is an *os.File
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Environ        []string // what commands run in process inherit
+	Environ        []string // whole; commands inherit it, see inherited
 	Dir            string   // absolute directory the program was started in; "" = it has gone
 	Version        string   // of this program
 	Program        string   // absolute path of this program; "" = not known
@@ -50,6 +51,15 @@ func terminal(stream any) (fd int, ok bool) {
 	}
 	fd = int(f.Fd())
 	return fd, term.IsTerminal(fd)
+}
+
+// inherited is the environment for commands: ours without the tokens, with which an
+// agent's command could make itself the operator (C-6).
+func (e *Env) inherited() []string {
+	return slices.DeleteFunc(slices.Clone(e.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == gatewayTokenEnv || name == agentTokenEnv
+	})
 }
 
 // attended says whether a person can see and answer what this program says.

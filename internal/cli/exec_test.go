@@ -207,7 +207,9 @@ func TestExecSays(t *testing.T) {
 		},
 		{"a daemon that does not stream", execOptions{}, scripted{details: done}, 0, "out", "err"},
 		{
-			"lost output", execOptions{}, scripted{progress: []protocol.Progress{{Dropped: 12, Data: []byte("x")}}, details: done},
+			"lost output",
+			execOptions{},
+			scripted{progress: []protocol.Progress{{Dropped: 12, Data: []byte("x")}}, details: done},
 			0, "x", "openclaw: warning: 12 bytes of output are missing here: they came faster than they were read\n",
 		},
 		{

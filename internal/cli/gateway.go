@@ -96,7 +96,7 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	}
 	err = interruptible(ctx, func(ctx context.Context) error {
 		return gateway.Run(ctx, gateway.Options{
-			Config: cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.Environ, Log: log, Version: env.Version,
+			Config: cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.inherited(), Log: log, Version: env.Version,
 			Ready: func(info gateway.Info) {
 				err := env.reportLost(ctx, stateDir, info.URL)
 				if o.banner {

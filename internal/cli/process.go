@@ -149,7 +149,7 @@ func showOutput(env *Env, res *protocol.ProcessResult) error {
 		if err := env.printf("%s", *res.Output); err != nil {
 			return err
 		}
-		if _, terminal := terminal(env.Stdout); terminal && *res.Output != "" && (*res.Output)[len(*res.Output)-1] != '\n' {
+		if _, shown := terminal(env.Stdout); shown && *res.Output != "" && (*res.Output)[len(*res.Output)-1] != '\n' {
 			if err := env.printf("\n"); err != nil {
 				return err
 			}

@@ -8,8 +8,18 @@ import (
 
 // every is the routes that the guard has to stand in front of.
 var every = []struct{ method, path string }{
-	{"GET", "/"}, {"GET", "/healthz"}, {"GET", "/health"}, {"GET", "/readyz"}, {"GET", "/ready"}, {"GET", "/metrics"},
-	{"GET", "/events"}, {"POST", "/tools/invoke"}, {"POST", "/mcp"}, {"GET", "/mcp"}, {"POST", "/rpc"}, {"GET", "/none"},
+	{"GET", "/"},
+	{"GET", "/healthz"},
+	{"GET", "/health"},
+	{"GET", "/readyz"},
+	{"GET", "/ready"},
+	{"GET", "/metrics"},
+	{"GET", "/events"},
+	{"POST", "/tools/invoke"},
+	{"POST", "/mcp"},
+	{"GET", "/mcp"},
+	{"POST", "/rpc"},
+	{"GET", "/none"},
 }
 
 func TestC7_ForeignHostIsRefusedOnEveryRoute(t *testing.T) {

@@ -56,6 +56,7 @@ type harness struct {
 	operator string
 	agent    string // the plain agent token, agent main
 	client   *http.Client
+	shutdown func()
 }
 
 // start serves; settings is the text of the configuration file's gateway section.
@@ -84,8 +85,9 @@ func start(t testing.TB, fake *fakeTools, settings string) *harness {
 	web := &http.Server{Handler: h.s}
 	served := make(chan struct{})
 	go func() { defer close(served); _ = web.Serve(listener) }()
+	h.shutdown = func() { h.s.shutdown(web) }
 	t.Cleanup(func() {
-		h.s.shutdown(web)
+		h.shutdown()
 		<-served
 		h.bus.Close()
 		h.client.CloseIdleConnections()
@@ -190,5 +192,3 @@ func tcpAddr(ip string, port int) *net.TCPAddr { return &net.TCPAddr{IP: net.Par
 func localAddr(ctx context.Context, addr net.Addr) context.Context {
 	return context.WithValue(ctx, http.LocalAddrContextKey, addr)
 }
-
-func contains(s, part string) bool { return strings.Contains(s, part) }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"openclaw/internal/protocol"
@@ -96,7 +97,7 @@ func TestC6_RightsHoldOverHTTP(t *testing.T) {
 	a := h.do("POST", "/tools/invoke", h.agent, `{"tool":"exec"}`, "X-Openclaw-Scopes", "operator.admin", "X-Openclaw-Agent-Id", "other",
 		"X-Openclaw-Session-Key", "agent:main:main", "X-Openclaw-Message-Channel", "telegram")
 	_, plain := h.invoke(h.agent, `{"tool":"exec"}`)
-	if want, _ := encode(plain); a.status != http.StatusOK || !contains(a.body, string(want)) {
+	if want, _ := encode(plain); a.status != http.StatusOK || !strings.Contains(a.body, string(want)) {
 		t.Errorf("with headers: %s", a.body)
 	}
 }

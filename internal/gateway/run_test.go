@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"openclaw/internal/identity"
 	"openclaw/internal/protocol"
 	"openclaw/internal/safefile"
+	"openclaw/internal/tool"
 )
 
 // daemon is a real one: Run with everything behind it.
@@ -286,5 +288,35 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited for %s", what)
 		}
+	}
+}
+
+// A client that reads nothing must not keep the daemon from ending.
+func TestShutdownCutsOffAClientThatDoesNotRead(t *testing.T) {
+	t.Parallel() // it waits for drainTimeout
+	full := make(chan struct{})
+	h := start(t, &fakeTools{call: func(ctx context.Context, _ tool.Caller, _ protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
+		stuck := time.AfterFunc(time.Second, sync.OnceFunc(func() { close(full) }))
+		defer stuck.Stop()
+		for data := make([]byte, 1<<20); ctx.Err() == nil; stuck.Reset(time.Second) {
+			watch(protocol.Progress{Data: data}) // the one that takes a second waits for the client
+		}
+		return nil, context.Cause(ctx)
+	}}, "")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const body = `{"tool":"exec"}`
+	if _, err := fmt.Fprintf(conn, "POST /tools/invoke HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: %s\r\nContent-Length: %d\r\n\r\n%s",
+		strings.TrimPrefix(h.url, "http://"), h.agent, ndjson, len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the full connection", full)
+	began := time.Now()
+	h.shutdown()
+	if took := time.Since(began); took > 2*drainTimeout {
+		t.Errorf("shutdown took %v", took)
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -100,24 +101,38 @@ func (j *journal) ended(s *session) {
 	j.put(r)
 }
 
-func (j *journal) dropped(s *session) { j.put(record{Op: "drop", ID: s.plan.ID}) }
+func (j *journal) dropped(gone []*session) {
+	lines := make([]record, 0, len(gone))
+	for _, s := range gone {
+		lines = append(lines, record{Op: "drop", ID: s.plan.ID})
+	}
+	j.put(lines...)
+}
 
-// put adds a line. A disk that refuses does not stop a command: full/off runs go on
-// without the record.
-func (j *journal) put(r record) {
-	line, err := json.Marshal(r)
-	if err != nil {
+// put adds lines, in one write. A disk that refuses does not stop a command: full/off
+// runs go on without the record.
+func (j *journal) put(lines ...record) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	for _, r := range lines {
+		if enc.Encode(r) != nil {
+			return
+		}
+	}
+	if buf.Len() == 0 {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	apply(j.live, r)
+	for _, r := range lines {
+		apply(j.live, r)
+	}
 	if j.file == nil {
 		if j.file, j.err = os.OpenFile(j.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); j.err != nil {
 			return
 		}
 	}
-	n, err := j.file.Write(append(line, '\n'))
+	n, err := j.file.Write(buf.Bytes())
 	j.size += int64(n)
 	if j.err = err; err == nil && j.size > rewriteAt {
 		j.rewrite()

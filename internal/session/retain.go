@@ -7,9 +7,31 @@ import (
 	"openclaw/internal/protocol"
 )
 
+// pruneBatch is how many runs that returned everything to their caller may pile up
+// before old ones are dropped: doing it for each would cost every short run a look at
+// all that are kept.
+const pruneBatch = 16
+
+// pruneAfter prunes when the end of s makes it worth while.
+func (t *Table) pruneAfter(s *session) {
+	if !s.isBackground() {
+		t.mu.Lock()
+		t.unpruned[s.plan.Agent]++
+		wait := t.unpruned[s.plan.Agent] < pruneBatch
+		t.mu.Unlock()
+		if wait {
+			return
+		}
+	}
+	t.prune(s.plan.Agent)
+}
+
 // prune drops finished sessions of an agent past the count and the age of S-5, oldest
 // first; the newest stays whatever its age.
 func (t *Table) prune(agent string) {
+	t.mu.Lock()
+	delete(t.unpruned, agent)
+	t.mu.Unlock()
 	var kept, quiet []*session
 	for _, s := range t.all() {
 		if s.plan.Agent != agent || !s.finishedState() {
@@ -29,16 +51,18 @@ func (t *Table) prune(agent string) {
 func (t *Table) pruneList(list []*session, now time.Time) {
 	sort.Slice(list, func(i, j int) bool { return list[i].endTime().After(list[j].endTime()) })
 	next := time.Duration(-1)
+	var gone []*session
 	for i, s := range list {
 		age := now.Sub(s.endTime())
 		if i > 0 && (i >= finishedPerAgent || age >= s.plan.Retain) {
-			t.forget(s)
+			gone = append(gone, s)
 			continue
 		}
 		if i > 0 {
 			next = s.plan.Retain - age
 		}
 	}
+	t.forget(gone...)
 	if next >= 0 {
 		t.pruneIn(next)
 	}

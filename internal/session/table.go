@@ -51,6 +51,7 @@ type Table struct {
 	sessions map[string]*session
 	active   map[string]int // running, by agent
 	total    int            // running, in all
+	unpruned map[string]int // ends since the last prune, by agent
 	expiry   *time.Timer
 	lost     []State
 }
@@ -78,7 +79,7 @@ func Open(opt Options) (*Table, error) {
 	}
 	t := &Table{
 		opt: opt, starter: starter, store: store,
-		sessions: map[string]*session{}, active: map[string]int{},
+		sessions: map[string]*session{}, active: map[string]int{}, unpruned: map[string]int{},
 	}
 	t.closing, t.close = context.WithCancel(context.Background())
 	t.nextGC.Store(opt.LogTotalBytes)
@@ -252,7 +253,7 @@ func (t *Table) settle(s *session) {
 		t.opt.OnEnd(s.state())
 	}
 	t.announce(s)
-	t.prune(s.plan.Agent)
+	t.pruneAfter(s)
 }
 
 // get returns the agent's session; another agent's is not found (S-1).
@@ -335,12 +336,16 @@ func (t *Table) Remove(agent, id string) error {
 	return nil
 }
 
-func (t *Table) forget(s *session) {
+func (t *Table) forget(gone ...*session) {
 	t.mu.Lock()
-	delete(t.sessions, s.plan.ID)
+	for _, s := range gone {
+		delete(t.sessions, s.plan.ID)
+	}
 	t.mu.Unlock()
-	s.release()
-	t.store.dropped(s)
+	for _, s := range gone {
+		s.release()
+	}
+	t.store.dropped(gone)
 }
 
 // Dir returns the folder of the logs.
