@@ -47,6 +47,7 @@ type DirError struct {
 	Err    error // the system's, or nil
 }
 
+// Error says which directory, what is wrong with it and what to do.
 func (e *DirError) Error() string {
 	return fmt.Sprintf("%s %q %s; give an existing directory", e.Param, e.Path, e.Reason)
 }
@@ -60,6 +61,7 @@ type RequestError struct {
 	Reason string
 }
 
+// Error names the parameter and what is wrong with it.
 func (e *RequestError) Error() string { return e.Param + " " + e.Reason }
 
 // Prepare turns a request into what to start. It starts nothing and checks no permission;

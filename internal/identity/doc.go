@@ -59,14 +59,14 @@ func (e *UnknownTokenError) Error() string {
 	return fmt.Sprintf("no agent token %q; see openclaw agents token list", e.ID)
 }
 
-var agentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var agentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // AgentID returns an agent id in its one form, lower case, or an error when it cannot
-// be one: 1 to 64 of a-z, 0-9, _ and -, not beginning with _ or -.
+// be one: 1 to 64 of a-z, 0-9, dot, _ and -, beginning with a letter or digit.
 func AgentID(s string) (string, error) {
 	id := strings.ToLower(s)
 	if !agentPattern.MatchString(id) {
-		return "", fmt.Errorf("agent id %.80q: use 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit", s)
+		return "", fmt.Errorf("agent id %.80q: use 1 to 64 of a-z, 0-9, dot, _ and -, beginning with a letter or digit", s)
 	}
 	return id, nil
 }
