@@ -149,6 +149,8 @@ type execArgs struct {
 	Host       string            `json:"host,omitempty"`
 	Stdin      bool              `json:"stdin,omitempty"`
 	Streams    bool              `json:"streams,omitempty"`
+	Cols       int               `json:"cols,omitempty"`
+	Rows       int               `json:"rows,omitempty"`
 }
 
 // request makes the tool call. Interactive says that a person types.
@@ -160,6 +162,9 @@ func (o *execOptions) request(env *Env, interactive bool) (protocol.ToolRequest,
 	args := execArgs{
 		Command: commandText(o.command), Workdir: dir, Background: o.background,
 		PTY: o.tty, Host: o.host, Stdin: o.stdin && !o.tty, Streams: !o.tty && !o.json,
+	}
+	if o.tty {
+		args.Cols, args.Rows, _ = windowSize(env)
 	}
 	if o.streams != nil {
 		args.Streams = *o.streams

@@ -48,6 +48,10 @@ func claim(stateDir string) (*place, error) {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
 	p.held = held
+	// What a killed daemon left names a port that may be somebody else's by now.
+	if err := os.Remove(p.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("state directory: %w", err), held.Close())
+	}
 	return p, nil
 }
 

@@ -1,6 +1,6 @@
 // Package proc is the mechanism of running a process: start one program as leader of
-// its own session and process group, with pipes or a pseudo-terminal, wait for it,
-// and end everything that it started. It knows no policy, no session table and
+// a process group of its own, with pipes or a pseudo-terminal, wait for it, and end
+// everything that it started. It knows no policy, no session table and
 // no log; it never interprets a command text and it is the only package that starts
 // processes.
 //

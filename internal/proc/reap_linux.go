@@ -28,41 +28,109 @@ var boot = sync.OnceValue(func() string {
 // own starter.
 const reapDelay = 500 * time.Millisecond
 
-// reapOrphans reaps children that became ours when their parents died (we are a
-// subreaper), so that no zombie stays. It works only after a SIGCHLD, at most
-// twice a second.
-func (s *Starter) reapOrphans(ctx context.Context) {
-	chld := make(chan os.Signal, 1)
-	signal.Notify(chld, syscall.SIGCHLD)
-	defer signal.Stop(chld)
-	var suspects map[int]bool
-	for {
-		if len(suspects) == 0 {
-			select {
-			case <-ctx.Done():
-				return
-			case <-chld:
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(reapDelay):
-		}
-		select { // signals that came meanwhile are covered by this look
-		case <-chld:
-		default:
-		}
-		suspects = s.reapOnce(suspects)
+// longLife is the age from which a process counts as long-lived.
+const longLife = time.Second
+
+// reaper says when orphans have to be looked for. Being told of every child's end costs
+// a short command some 30 µs, so signals are asked for only while something lives long:
+// a process of ours, or an orphan. Orphans of a short command are found at its end.
+type reaper struct {
+	kick  chan struct{} // something has changed: look
+	timer *time.Timer   // next look for long-lived processes; guarded by Starter.mu, as are the rest
+	old   int           // known processes that are long-lived
+}
+
+// wake makes the reaper look.
+func (s *Starter) wake() {
+	select {
+	case s.reaper.kick <- struct{}{}:
+	default: // it will look anyway
 	}
 }
 
-// reapOnce reaps the unknown zombies that were suspects already and returns the new ones.
-func (s *Starter) reapOnce(suspects map[int]bool) map[int]bool {
-	next := map[int]bool{}
+// watchAge arranges for a process that has been added to known to be noticed when it
+// gets old. Callers hold mu.
+func (s *Starter) watchAge() {
+	if s.reaper.timer == nil {
+		s.reaper.timer = time.AfterFunc(longLife, s.noticeAge)
+	}
+}
+
+// noticeAge counts the processes that have become long-lived.
+func (s *Starter) noticeAge() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reaper.timer = nil
+	now, young := sinceBoot(), false
+	for _, p := range s.known {
+		switch {
+		case p.old:
+		case now-p.ref.After >= longLife:
+			p.old = true
+			s.reaper.old++
+		default:
+			young = true
+		}
+	}
+	if young {
+		s.watchAge()
+	}
+	if s.reaper.old > 0 {
+		s.wake()
+	}
+}
+
+// reapOrphans reaps children that became ours when their parents died (we are a
+// subreaper), so that no zombie stays. It looks at most twice a second.
+func (s *Starter) reapOrphans(ctx context.Context) {
+	chld := make(chan os.Signal, 1)
+	defer signal.Stop(chld)
+	armed := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-chld:
+		case <-s.reaper.kick:
+		}
+		for suspects := map[int]bool(nil); ; {
+			if !armed { // before the look: what ends after it is told
+				signal.Notify(chld, syscall.SIGCHLD)
+				armed = true
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(reapDelay):
+			}
+			select { // signals that came meanwhile are covered by this look
+			case <-chld:
+			default:
+			}
+			var orphans int
+			if suspects, orphans = s.reapOnce(suspects); len(suspects) > 0 {
+				continue
+			}
+			s.mu.Lock()
+			idle := s.reaper.old == 0 && orphans == 0
+			s.mu.Unlock()
+			if idle {
+				signal.Stop(chld)
+				armed = false
+			}
+			break
+		}
+	}
+}
+
+// reapOnce reaps the unknown zombies that were suspects already. It returns the new
+// ones and how many orphans live.
+func (s *Starter) reapOnce(suspects map[int]bool) (next map[int]bool, living int) {
+	next = map[int]bool{}
 	for _, pid := range s.orphans() {
 		st, ok := readStat(pid)
 		if !ok || !st.zombie() {
+			living++
 			continue
 		}
 		if !suspects[pid] {
@@ -71,7 +139,7 @@ func (s *Starter) reapOnce(suspects map[int]bool) map[int]bool {
 		}
 		s.reapOrphan(pid)
 	}
-	return next
+	return next, living
 }
 
 // reapOrphan reaps a zombie unless it is a child that has only just become known.

@@ -1,11 +1,14 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"strconv"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // zombies returns the children of this process that have ended and were not reaped.
@@ -44,6 +47,28 @@ func TestX6_OrphansAreReaped(t *testing.T) {
 	}
 	if z := zombies(t); len(z) != 0 {
 		t.Errorf("zombies: %v", z)
+	}
+}
+
+// The owner of a short command asks for its leftovers; that is enough for orphans that
+// end later to be reaped.
+func TestX6_OrphansOfShortCommand(t *testing.T) {
+	s := newStarter(t)
+	for _, text := range []string{
+		"setsid bash -c 'echo $$ >pid; exec sleep 0.3' & " + waitLeaver,
+		"setsid bash -c 'echo $$ >pid; exec sleep 1.3' & " + waitLeaver,
+		"sleep 300 & sleep 300 &",
+	} {
+		c := start(t, s, script(t, text))
+		_, group := c.wait()
+		c.Leftovers()
+		if group {
+			c.EndGroup(t.Context(), deadline)
+		}
+		waitFor(t, "no child", func() bool {
+			err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+			return errors.Is(err, unix.ECHILD)
+		})
 	}
 }
 

@@ -16,13 +16,15 @@ import (
 // Starter starts processes and adopts what they leave behind. There is one for each
 // process of ours, since being a subreaper is a property of the whole process.
 type Starter struct {
-	null  *os.File
-	bufs  *buffers
-	looks looks
+	null   *os.File
+	bufs   *buffers
+	looks  looks
+	ownTTY bool // this program has a controlling terminal
 
 	starting sync.RWMutex // held for reading while a child is not yet in known; taken before mu
-	mu       sync.Mutex   // guards known
+	mu       sync.Mutex   // guards known and, where it says so, reaper
 	known    map[int]*Process
+	reaper   reaper
 
 	cancel context.CancelFunc
 	reaped sync.WaitGroup
@@ -40,7 +42,8 @@ func NewStarter() (*Starter, error) {
 		return nil, fmt.Errorf("become a child subreaper: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Starter{null: null, bufs: newBuffers(), known: map[int]*Process{}, cancel: cancel}
+	s := &Starter{null: null, bufs: newBuffers(), known: map[int]*Process{}, cancel: cancel, ownTTY: hasTTY()}
+	s.reaper.kick = make(chan struct{}, 1)
 	s.reaped.Go(func() { s.reapOrphans(ctx) })
 	return s, nil
 }
@@ -49,6 +52,11 @@ func NewStarter() (*Starter, error) {
 // first.
 func (s *Starter) Close() error {
 	s.cancel()
+	s.mu.Lock()
+	if s.reaper.timer != nil {
+		s.reaper.timer.Stop()
+	}
+	s.mu.Unlock()
 	s.reaped.Wait()
 	return s.null.Close()
 }
@@ -68,15 +76,16 @@ type Process struct {
 
 	mu     sync.Mutex // guards reaped and group
 	reaped bool
+	old    bool // long-lived; guarded by Starter.mu
 	group  bool // members of the process group were left when it was reaped
 }
 
 // Ref identifies the process beyond this program's life.
 func (p *Process) Ref() Ref { return p.ref }
 
-// Start starts what spec says. The new process leads a session and a process group of
-// its own and gets SIGKILL when this process dies. ErrNoPTY is returned before
-// anything has started.
+// Start starts what spec says. The new process leads a process group of its own (with
+// a terminal, or when this program has one, also a session) and gets SIGKILL when this
+// process dies. ErrNoPTY is returned before anything has started.
 //
 // The parent-death signal belongs to the thread that forks. Go ends a thread only when
 // a goroutine returns that is locked to it; nothing in this program does that.
@@ -86,9 +95,14 @@ func (s *Starter) Start(spec Spec) (*Process, error) {
 		return nil, err
 	}
 	pidfd := -1
-	sys := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
-	if spec.PTY != nil {
-		sys.Setctty = true // Ctty 0: the child's standard input
+	sys := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
+	switch {
+	case spec.PTY != nil:
+		sys.Setsid, sys.Setctty = true, true // Ctty 0: the child's standard input
+	case s.ownTTY: // it must not reach the operator's terminal through /dev/tty
+		sys.Setsid = true
+	default: // a session of its own would cost 0.1 ms: the kernel makes a scheduling group
+		sys.Setpgid = true
 	}
 	p := &Process{starter: s, terminal: fds.terminal, ref: Ref{Marker: spec.Marker, BootID: bootID()}}
 	err = s.fork(p, spec, fds, sys)
@@ -128,6 +142,7 @@ func (s *Starter) fork(p *Process, spec Spec, fds *files, sys *syscall.SysProcAt
 	}
 	s.mu.Lock()
 	s.known[p.ref.Pid] = p
+	s.watchAge()
 	s.mu.Unlock()
 	return nil
 }
@@ -304,6 +319,16 @@ func (p *Process) Resize(s Size) error {
 		return err
 	}
 	return setSize(p.terminal, s)
+}
+
+// hasTTY reports whether this program has a controlling terminal.
+func hasTTY() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return true
 }
 
 func sinceBoot() time.Duration {

@@ -148,10 +148,13 @@ func (t table) tree(want target) map[int]stat {
 // group returns the members of the target's process group.
 func (t table) group(want target) map[int]stat {
 	out := map[int]stat{}
-	for pid, st := range t.procs {
-		if want.pinned && st.pgrp == want.ref.Pid {
-			out[pid] = st
-		}
+	if want.pinned {
+		t.walk(os.Getpid(), func(st stat) bool {
+			if st.pgrp == want.ref.Pid {
+				out[st.pid] = st
+			}
+			return true
+		})
 	}
 	return out
 }

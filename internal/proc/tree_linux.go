@@ -15,10 +15,23 @@ import (
 // gets SIGKILL. It returns what could not be ended. The caller still calls Wait. A
 // cancelled ctx ends the grace period, never the killing.
 func (p *Process) End(ctx context.Context, grace time.Duration) []Left {
+	defer p.starter.wake() // orphans have been made
+	return p.end(ctx, grace, table.tree)
+}
+
+// EndGroup ends what is left of the process group of a process that has been waited
+// for, and nothing else: children that made a session of their own stay.
+func (p *Process) EndGroup(ctx context.Context, grace time.Duration) []Left {
+	defer p.starter.wake() // orphans have been made
+	return p.end(ctx, grace, table.group)
+}
+
+func (p *Process) end(ctx context.Context, grace time.Duration, whom func(table, target) map[int]stat) []Left {
 	left := ending{
 		look:    p.starter.looks.table,
-		collect: func(t table) map[int]stat { return t.tree(p.target(t)) },
-		force:   p.killGroup,
+		collect: func(t table) map[int]stat { return whom(t, p.target(t)) },
+		pgid:    p.ref.Pid,
+		group:   p.signalGroup,
 		hangup:  p.terminal != nil,
 	}.run(ctx, grace)
 	if len(left) == 0 {
@@ -27,16 +40,6 @@ func (p *Process) End(ctx context.Context, grace time.Duration) []Left {
 		p.mu.Unlock()
 	}
 	return left
-}
-
-// EndGroup ends what is left of the process group of a process that has been waited
-// for, and nothing else: children that made a session of their own stay.
-func (p *Process) EndGroup(ctx context.Context, grace time.Duration) []Left {
-	return ending{
-		look:    p.starter.looks.table,
-		collect: func(t table) map[int]stat { return t.group(p.target(t)) },
-		hangup:  p.terminal != nil,
-	}.run(ctx, grace)
 }
 
 func (p *Process) target(t table) target {
@@ -53,14 +56,20 @@ func (s *Starter) pids() map[int]bool {
 	return out
 }
 
-// killGroup sends SIGKILL to the whole group in one step, so that a program that forks
-// faster than we look cannot outrun it.
-func (p *Process) killGroup() {
+// signalGroup sends signals to the whole group, each in one step: a shell must not go
+// on with its next command because its child got a signal first, and a program that
+// forks faster than we look cannot outrun it. It reports false when the group may be
+// another's by now.
+func (p *Process) signalGroup(t table, sigs ...unix.Signal) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped {
-		_ = syscall.Kill(-p.ref.Pid, syscall.SIGKILL)
+	if !p.pinnedLocked(t) {
+		return false
 	}
+	for _, sig := range sigs {
+		_ = syscall.Kill(-p.ref.Pid, sig)
+	}
+	return true
 }
 
 // pinned reports whether the pid still names our process group: until it is reaped,
@@ -69,6 +78,10 @@ func (p *Process) killGroup() {
 func (p *Process) pinned(t table) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.pinnedLocked(t)
+}
+
+func (p *Process) pinnedLocked(t table) bool {
 	_, recycled := t.procs[p.ref.Pid]
 	return !p.reaped || p.group && !recycled
 }
@@ -85,7 +98,11 @@ func (p *Process) Leftovers() []Left {
 		return t.leftovers(p.target(t))
 	}
 	var out []Left
-	for _, pid := range p.starter.orphans() {
+	orphans := p.starter.orphans()
+	if len(orphans) > 0 {
+		p.starter.wake()
+	}
+	for _, pid := range orphans {
 		if st, ok := readStat(pid); ok && !st.zombie() && st.pgrp != p.ref.Pid && hasMarker(pid, p.ref.Marker) {
 			out = append(out, Left{Pid: pid, Name: describe(pid, st)})
 		}
@@ -125,8 +142,17 @@ func Lost(ctx context.Context, refs []Ref, grace time.Duration) (found int, left
 type ending struct {
 	look    func() table
 	collect func(table) map[int]stat
-	force   func() // before each round of SIGKILL; may be nil
+	pgid    int                              // with group: whose group it is
+	group   func(table, ...unix.Signal) bool // signals the group as a whole; may be nil
 	hangup  bool
+}
+
+// polite is what asks a process to leave.
+func (e ending) polite() []unix.Signal {
+	if e.hangup { // an interactive shell ignores SIGTERM but leaves when its terminal goes
+		return []unix.Signal{unix.SIGHUP, unix.SIGTERM, unix.SIGCONT}
+	}
+	return []unix.Signal{unix.SIGTERM, unix.SIGCONT} // a stopped process acts on nothing else
 }
 
 // run signals what collect finds, again and again, until nothing is found.
@@ -135,8 +161,12 @@ func (e ending) run(ctx context.Context, grace time.Duration) []Left {
 	var giveUp time.Time     // set when killing begins
 	told := map[int]uint64{} // pid to start time: got the polite signals already
 	for {
-		set := e.collect(e.look())
+		t := e.look()
+		set := e.collect(t)
 		if len(set) == 0 {
+			if e.group != nil { // a look can miss one that forks all the time
+				e.group(t, unix.SIGKILL)
+			}
 			return nil
 		}
 		until := deadline
@@ -147,19 +177,31 @@ func (e ending) run(ctx context.Context, grace time.Duration) []Left {
 			} else if time.Now().After(giveUp) {
 				return survivors(set)
 			}
-			if e.force != nil {
-				e.force()
-			}
 			until = time.Now().Add(killGrace / 8)
 		}
 		held := hold(set)
-		for pid, h := range held {
-			h.send(kill, e.hangup, told[pid] == h.st.start)
-			told[pid] = h.st.start
-		}
+		e.signal(t, held, kill, told)
 		awaitExit(ctx, held, until, kill)
 		for _, h := range held {
 			h.close()
+		}
+	}
+}
+
+func (e ending) signal(t table, procs []held, kill bool, told map[int]uint64) {
+	sigs := e.polite()
+	if kill {
+		sigs = []unix.Signal{unix.SIGKILL}
+	}
+	grouped := e.group != nil && (kill || len(told) == 0) && e.group(t, sigs...)
+	for _, h := range procs {
+		again := told[h.st.pid] == h.st.start
+		told[h.st.pid] = h.st.start
+		if !kill && (again || grouped && h.st.pgrp == e.pgid) {
+			continue
+		}
+		for _, sig := range sigs {
+			h.signal(sig)
 		}
 	}
 }
@@ -179,8 +221,9 @@ type held struct {
 	st stat
 }
 
-func hold(set map[int]stat) map[int]held {
-	out := make(map[int]held, len(set))
+// hold returns the processes that are still there, parents before their children.
+func hold(set map[int]stat) []held {
+	out := make([]held, 0, len(set))
 	for pid, st := range set {
 		fd, err := unix.PidfdOpen(pid, 0)
 		if errors.Is(err, unix.ESRCH) {
@@ -195,24 +238,13 @@ func hold(set map[int]stat) map[int]held {
 			}
 			continue
 		}
-		out[pid] = held{fd: fd, st: st}
+		out = append(out, held{fd: fd, st: st})
 	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i].st, out[j].st
+		return a.start < b.start || a.start == b.start && a.pid < b.pid
+	})
 	return out
-}
-
-func (h held) send(kill, hangup, again bool) {
-	if kill {
-		h.signal(unix.SIGKILL)
-		return
-	}
-	if again {
-		return
-	}
-	if hangup { // an interactive shell ignores SIGTERM but leaves when its terminal goes
-		h.signal(unix.SIGHUP)
-	}
-	h.signal(unix.SIGTERM)
-	h.signal(unix.SIGCONT) // a stopped process acts on nothing else
 }
 
 func (h held) signal(sig unix.Signal) {
@@ -231,7 +263,7 @@ func (h held) close() {
 
 // awaitExit waits until all have ended, the time is up, or, while still polite, ctx is
 // done.
-func awaitExit(ctx context.Context, procs map[int]held, until time.Time, kill bool) {
+func awaitExit(ctx context.Context, procs []held, until time.Time, kill bool) {
 	open := make([]unix.PollFd, 0, len(procs))
 	for _, h := range procs {
 		if h.fd >= 0 {
@@ -262,7 +294,7 @@ func awaitExit(ctx context.Context, procs map[int]held, until time.Time, kill bo
 	}
 }
 
-func anyPidfd(procs map[int]held) bool {
+func anyPidfd(procs []held) bool {
 	for _, h := range procs {
 		if h.fd >= 0 {
 			return true

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -103,6 +104,25 @@ func TestX6_GraceIsGiven(t *testing.T) {
 	}
 }
 
+// A shell does not go on with its next command because its child was signalled first.
+func TestX6_NothingNewBegins(t *testing.T) {
+	s := newStarter(t)
+	for _, child := range []string{"sleep 300", "setsid -w sleep 300", "(sleep 300; touch next)"} {
+		for range 10 {
+			spec := script(t, "touch begun; "+child+"; touch next; sleep 300")
+			c := start(t, s, spec)
+			waitFor(t, "the child", func() bool { return len(carriers(spec.Marker)) > 1 })
+			if left := c.End(t.Context(), deadline); len(left) != 0 {
+				t.Error(left)
+			}
+			if _, err := os.Stat(filepath.Join(spec.Dir, "next")); err == nil {
+				t.Fatalf("%s: the next command ran", child)
+			}
+			c.wait()
+		}
+	}
+}
+
 // A cancelled context ends the grace, not the killing.
 func TestX6_CancelEndsGrace(t *testing.T) {
 	s := newStarter(t)
@@ -127,7 +147,7 @@ func TestX6_CancelEndsGrace(t *testing.T) {
 func TestX6_ForkRunners(t *testing.T) {
 	s := newStarter(t)
 	for name, text := range map[string]string{
-		"hopping": "import os\nwhile True:\n  if os.fork(): os._exit(0)",
+		"hopping": "import os, time\nwhile True:\n  if os.fork(): os._exit(0)\n  time.sleep(0.0005)",
 		"growing": "import os, time\nfor i in range(6): os.fork()\nwhile True:\n  if os.fork() == 0: time.sleep(0.02); os._exit(0)\n  os.waitpid(-1, 0)",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,14 +156,22 @@ func TestX6_ForkRunners(t *testing.T) {
 			waitFor(t, "the program", func() bool { _, err := os.Stat(filepath.Join(spec.Dir, "begun")); return err == nil })
 			if name == "hopping" { // its leader has gone: only the group is left
 				_, group := c.wait()
-				if left := c.EndGroup(t.Context(), 0); !group && len(left) > 0 {
+				if left := c.EndGroup(t.Context(), 0); !group || len(left) > 0 {
 					t.Errorf("group %v, left: %v", group, left)
 				}
 			}
 			if left := c.End(t.Context(), 0); len(left) != 0 {
 				t.Errorf("left: %v", left)
 			}
-			waitFor(t, "an empty tree", func() bool { return len(carriers(spec.Marker)) == 0 })
+			if !c.waited {
+				c.wait()
+			}
+			waitFor(t, "all to be reaped", func() bool { return len(carriers(spec.Marker)) == 0 && len(zombies(t)) == 0 })
+			for range 20 { // a look could miss a runner
+				if syscall.Kill(-c.ref.Pid, 0) == nil || len(carriers(spec.Marker)) > 0 {
+					t.Fatal("it runs on")
+				}
+			}
 		})
 	}
 }

@@ -76,8 +76,13 @@ func (p *Process) ended(flag int) bool {
 
 func (s *Starter) forget(pid int) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.known[pid]; p != nil && p.old {
+		if s.reaper.old--; s.reaper.old == 0 {
+			s.wake() // perhaps to look no more
+		}
+	}
 	delete(s.known, pid)
-	s.mu.Unlock()
 }
 
 // Signal sends a signal, by name, to the process group.

@@ -42,6 +42,8 @@ const execInput = `{
 "timeout":{"type":"number","minimum":0,"description":"seconds after which the command is ended; 0 = never (default 1800)"},
 "timeoutSeconds":{"type":"number","minimum":0,"description":"same as timeout"},
 "pty":{"type":"boolean","description":"run in a pseudo-terminal"},
+"cols":{"type":"integer","minimum":1,"maximum":1000,"description":"columns of the pseudo-terminal (default 120)"},
+"rows":{"type":"integer","minimum":1,"maximum":1000,"description":"rows of the pseudo-terminal (default 40)"},
 "host":{"type":"string","enum":["auto","sandbox","gateway","node"],"description":"where to run"},
 "security":{"type":"string","enum":["deny","allowlist","full"],"description":"accepted for compatibility, ignored"},
 "ask":{"type":"string","enum":["off","on-miss","always"],"description":"can only make asking stricter"},

@@ -16,8 +16,8 @@ const announceTail = 2000
 // announce tells OnExit of the end of a background session.
 func (t *Table) announce(s *session) {
 	s.mu.Lock()
-	wanted := t.opt.OnExit != nil && s.background && s.plan.Notify && s.reason != endKilled && s.reason != endShutdown
-	polling := time.Since(s.lastPoll) < 5*time.Second
+	wanted := t.opt.OnExit != nil && s.news && s.plan.Notify && s.reason != endKilled && s.reason != endShutdown
+	polling := s.polling > 0 || time.Since(s.lastPoll) < 5*time.Second
 	if s.reason == 0 && s.exitCode != nil && *s.exitCode == 0 && !s.plan.NotifySilent && s.log.extent().end == 0 {
 		wanted = false
 	}

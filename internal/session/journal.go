@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,11 +27,13 @@ type journal struct {
 	instance string // names this program among those that share the folder
 	lock     *safefile.Held
 
-	mu   sync.Mutex // guards file and size; a line is written under it, whole
-	file *os.File
-	live map[string]record // what a rewrite keeps
-	size int64
-	err  error
+	mu     sync.Mutex // guards the rest; a line is written under it, whole
+	file   *os.File
+	closed bool
+	torn   bool              // the last write left a part of a line
+	live   map[string]record // what a rewrite keeps
+	grown  int64             // bytes since the last rewrite
+	kept   int64             // size of the last rewrite
 }
 
 // record is a journal line. Op: "start", "end", "drop".
@@ -43,6 +46,7 @@ type record struct {
 	Command    string          `json:"command,omitempty"`
 	Dir        string          `json:"dir,omitempty"`
 	PTY        bool            `json:"pty,omitempty"`
+	Streams    bool            `json:"streams,omitempty"`
 	Background bool            `json:"background,omitempty"`
 	Cols       int             `json:"cols,omitempty"`
 	Rows       int             `json:"rows,omitempty"`
@@ -58,7 +62,8 @@ type record struct {
 	Warnings   []string        `json:"warnings,omitempty"`
 }
 
-// rewriteAt is the size past which a journal is rewritten without what is forgotten.
+// rewriteAt is by how much a journal grows before it is rewritten without what is
+// forgotten; more when what counts is more.
 const rewriteAt = 2 << 20
 
 func openJournal(dir string) (*journal, error) {
@@ -84,27 +89,31 @@ func (j *journal) started(s *session) {
 	ref := s.proc.Ref()
 	j.put(record{
 		Op: "start", ID: s.plan.ID, Agent: s.plan.Agent, SessionKey: s.plan.SessionKey, Host: s.plan.Host,
-		Command: s.plan.Command, Dir: s.plan.Dir, PTY: s.plan.PTY, Background: s.plan.Background,
+		Command: s.plan.Command, Dir: s.plan.Dir, PTY: s.plan.PTY, Streams: s.plan.Streams, Background: s.plan.Background,
 		Cols: s.plan.Cols, Rows: s.plan.Rows, StartedMs: s.started.UnixMilli(),
 		RetainMs: s.plan.Retain.Milliseconds(), LogBase: s.log.base, Ref: &ref,
 	})
 }
 
+// ended records the end of s as it is known now; of two at once, the later one has the
+// newer state.
 func (j *journal) ended(s *session) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	s.mu.Lock()
 	r := record{
-		Op: "end", ID: s.plan.ID, Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
+		Op: "end", ID: s.plan.ID, StartedMs: s.started.UnixMilli(), Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
 		TimedOut: s.reason == endTimeout, EndedMs: s.ended.UnixMilli(), Warnings: s.warnings,
 		Background: s.background,
 	}
 	s.mu.Unlock()
-	j.put(r)
+	j.putLocked(r)
 }
 
 func (j *journal) dropped(gone []*session) {
 	lines := make([]record, 0, len(gone))
 	for _, s := range gone {
-		lines = append(lines, record{Op: "drop", ID: s.plan.ID})
+		lines = append(lines, record{Op: "drop", ID: s.plan.ID, StartedMs: s.started.UnixMilli()})
 	}
 	j.put(lines...)
 }
@@ -112,54 +121,67 @@ func (j *journal) dropped(gone []*session) {
 // put adds lines, in one write. A disk that refuses does not stop a command: full/off
 // runs go on without the record (X-21).
 func (j *journal) put(lines ...record) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.putLocked(lines...)
+}
+
+// putLocked is put for callers that hold mu.
+func (j *journal) putLocked(lines ...record) {
+	if len(lines) == 0 || j.closed {
+		return
+	}
 	var buf bytes.Buffer
+	if j.torn { // what follows must not become a part of it
+		buf.WriteByte('\n')
+	}
 	enc := json.NewEncoder(&buf)
 	for _, r := range lines {
 		if enc.Encode(r) != nil {
 			return
 		}
-	}
-	if buf.Len() == 0 {
-		return
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, r := range lines {
 		apply(j.live, r)
 	}
 	if j.file == nil {
-		if j.file, j.err = os.OpenFile(j.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); j.err != nil {
+		f, err := os.OpenFile(j.path(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
 			return
 		}
+		j.file = f
 	}
 	n, err := j.file.Write(buf.Bytes())
-	j.size += int64(n)
-	if j.err = err; err == nil && j.size > rewriteAt {
+	j.torn = err != nil && (n > 0 || j.torn)
+	j.grown += int64(n)
+	if err == nil && j.grown > max(rewriteAt, j.kept) {
+		j.grown = 0 // also when it fails: the next try comes as late
 		j.rewrite()
 	}
 }
 
-// apply brings a set of records up to date with a line.
+// apply brings a set of records up to date with a line. The time of start tells a
+// session from an earlier one of the same name.
 func apply(live map[string]record, r record) {
 	switch r.Op {
 	case "start":
 		live[r.ID] = r
 	case "end":
-		if old, ok := live[r.ID]; ok {
+		if old, ok := live[r.ID]; ok && old.StartedMs == r.StartedMs {
 			old.Status, old.ExitCode, old.Signal = r.Status, r.ExitCode, r.Signal
 			old.TimedOut, old.EndedMs, old.Warnings = r.TimedOut, r.EndedMs, r.Warnings
 			old.Background = r.Background
 			live[r.ID] = old
 		}
 	case "drop":
-		delete(live, r.ID)
+		if live[r.ID].StartedMs == r.StartedMs {
+			delete(live, r.ID)
+		}
 	}
 }
 
 // rewrite replaces the journal by what still counts. Callers hold mu.
 func (j *journal) rewrite() {
 	tmp := j.path() + ".new"
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o600)
 	if err != nil {
 		return
 	}
@@ -168,17 +190,15 @@ func (j *journal) rewrite() {
 	for _, r := range j.live {
 		_ = enc.Encode(r) // a write error shows at Flush
 	}
-	if w.Flush() != nil || f.Close() != nil || os.Rename(tmp, j.path()) != nil {
+	err = w.Flush()
+	info, statErr := f.Stat()
+	if err != nil || statErr != nil || os.Rename(tmp, j.path()) != nil {
+		f.Close()
 		os.Remove(tmp)
 		return
 	}
-	if next, err := os.OpenFile(j.path(), os.O_WRONLY|os.O_APPEND, 0o600); err == nil {
-		j.file.Close()
-		j.file = next
-		if info, err := next.Stat(); err == nil {
-			j.size = info.Size() - rewriteAt/2 // the next rewrite comes after another MiB
-		}
-	}
+	j.file.Close()
+	j.file, j.kept, j.torn = f, info.Size(), false
 }
 
 // adopt takes over the record of a session of an earlier program.
@@ -189,6 +209,7 @@ func (j *journal) adopt(r record) {
 
 func (j *journal) close() error {
 	j.mu.Lock()
+	j.closed = true
 	empty := len(j.live) == 0
 	var err error
 	if j.file != nil {
@@ -231,6 +252,21 @@ func (j *journal) orphans() []orphan {
 	return out
 }
 
+// living returns the instances among the folder's entries whose lock is held.
+func (j *journal) living(entries []os.DirEntry) map[string]bool {
+	out := map[string]bool{j.instance: true}
+	for _, e := range entries {
+		instance, ok := strings.CutSuffix(e.Name(), ".journal.lock")
+		if !ok || instance == j.instance {
+			continue
+		}
+		if held, err := safefile.Locked(filepath.Join(j.dir, e.Name())); held || err != nil {
+			out[instance] = true
+		}
+	}
+	return out
+}
+
 // readJournal replays a journal; a torn last line is skipped.
 func readJournal(path string) map[string]record {
 	live := map[string]record{}
@@ -257,7 +293,6 @@ func (o orphan) close() {
 	os.Remove(o.path + ".lock")
 	o.lock.Close()
 }
-
 
 func msTime(ms int64) time.Time {
 	if ms == 0 {

@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sort"
@@ -36,6 +35,7 @@ type outlog struct {
 	size     int64      // bytes ever written
 	lines    int64      // newlines ever written
 	lastByte byte
+	final    int64     // size when the command had ended; -1 before
 	segments []segment // oldest first
 	marks    []mark
 	memory   []byte // the last bytes, ending at size; nil when only the disk has them
@@ -45,16 +45,23 @@ type outlog struct {
 
 // segment is one file of a log.
 type segment struct {
-	start, line int64
-	path        string
-	size        int64
+	mark
+	path string
+	size int64
 }
 
-// mark says which line begins at or after which offset.
-type mark struct{ offset, line int64 }
+// mark is a place in the log: how many newlines stand before it, and whether a line
+// begins right there.
+type mark struct {
+	offset, line int64
+	fresh        bool
+}
+
+// before reports whether line n begins at the mark or behind it.
+func (m mark) before(n int64) bool { return m.line < n || m.line == n && m.fresh }
 
 func newLog(base string, limit int64, used *atomic.Int64) *outlog {
-	return &outlog{base: base, max: limit, used: used}
+	return &outlog{base: base, max: limit, used: used, final: -1}
 }
 
 func (l *outlog) segmentSize() int64 { return max(min(l.max/8, segmentMax), 4<<10) }
@@ -68,16 +75,16 @@ func (l *outlog) append(p []byte) {
 		return
 	}
 	err := l.write(p)
-	l.mu.Lock()
-	if err != nil && l.broken == nil {
-		l.broken = err
+	if err != nil {
+		l.giveUp(err)
 	}
+	l.mu.Lock()
 	l.remember(p)
 	l.size += int64(len(p))
 	l.lines += int64(bytes.Count(p, []byte{'\n'}))
 	l.lastByte = p[len(p)-1]
 	if n := len(l.marks); l.size-l.lastMark(n) >= markEvery {
-		l.marks = append(l.marks, mark{l.size, l.lines})
+		l.marks = append(l.marks, mark{l.size, l.lines, l.lastByte == '\n'})
 	}
 	changed := l.changed
 	l.changed = nil
@@ -85,6 +92,31 @@ func (l *outlog) append(p []byte) {
 	if changed != nil {
 		close(changed)
 	}
+}
+
+// giveUp notes that the disk refuses. What it has taken before is brought into memory,
+// as far as there is room for it.
+func (l *outlog) giveUp(err error) {
+	l.mu.Lock()
+	size, done := l.size, l.broken != nil
+	l.mu.Unlock()
+	if done {
+		return
+	}
+	at, kept, readErr := l.readAt(max(0, size-tailMax), tailMax)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken = err
+	if readErr == nil && at+int64(len(kept)) == size {
+		l.memory = kept
+	}
+}
+
+// seal says that the command has ended: what is added later is not its own.
+func (l *outlog) seal() {
+	l.mu.Lock()
+	l.final = l.size
+	l.mu.Unlock()
 }
 
 func (l *outlog) lastMark(n int) int64 {
@@ -116,13 +148,13 @@ func (l *outlog) write(p []byte) error {
 	if n > 0 {
 		cur = l.segments[n-1]
 	}
-	size, lines := l.size, l.lines
+	here := mark{l.size, l.lines, l.size == 0 || l.lastByte == '\n'}
 	l.mu.Unlock()
 	if broken != nil {
 		return broken
 	}
 	if n == 0 || cur.size >= l.segmentSize() {
-		if err := l.rotate(size, lines); err != nil {
+		if err := l.rotate(here); err != nil {
 			return err
 		}
 	}
@@ -141,10 +173,10 @@ func (l *outlog) write(p []byte) error {
 	return err
 }
 
-func (l *outlog) rotate(start, line int64) error {
+func (l *outlog) rotate(at mark) error {
 	path := l.base
-	if start > 0 {
-		path = fmt.Sprintf("%s.%015d-%012d", l.base, start, line)
+	if at.offset > 0 {
+		path = fmt.Sprintf("%s.%015d-%012d", l.base, at.offset, at.line)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
@@ -155,7 +187,7 @@ func (l *outlog) rotate(start, line int64) error {
 	}
 	l.file = f
 	l.mu.Lock()
-	l.segments = append(l.segments, segment{start: start, line: line, path: path})
+	l.segments = append(l.segments, segment{mark: at, path: path})
 	l.mu.Unlock()
 	l.trim(l.max)
 	return nil
@@ -175,7 +207,7 @@ func (l *outlog) trim(limit int64) {
 		}
 		oldest := l.segments[0]
 		l.segments = l.segments[1:]
-		for len(l.marks) > 0 && l.marks[0].offset < l.segments[0].start {
+		for len(l.marks) > 0 && l.marks[0].offset < l.segments[0].offset {
 			l.marks = l.marks[1:]
 		}
 		l.mu.Unlock()
@@ -210,16 +242,31 @@ func (l *outlog) remove() {
 	}
 }
 
-// extent is the range of bytes that can be read now, and why the log is not whole.
+// extent is what can be read now, and why the log is not whole.
 type extent struct {
-	start, end int64
+	start, end int64 // in bytes
+	final      int64 // end of the command's own output; end while it runs
+	first      int64 // first line of which the beginning is still held
+	total      int64 // lines, as people count: a last one without newline is one
 	broken     error
 }
 
 func (l *outlog) extent() extent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return extent{start: l.start(), end: l.size, broken: l.broken}
+	e := extent{start: l.start(), end: l.size, final: l.final, total: l.lines, broken: l.broken}
+	if l.final < 0 {
+		e.final = l.size
+	}
+	if l.size > 0 && l.lastByte != '\n' {
+		e.total++
+	}
+	if l.broken == nil && len(l.segments) > 0 && l.segments[0].offset > 0 {
+		if e.first = l.segments[0].line; !l.segments[0].fresh {
+			e.first++
+		}
+	}
+	return e
 }
 
 // start is the first byte still held. Callers hold mu.
@@ -227,7 +274,7 @@ func (l *outlog) start() int64 {
 	if l.broken != nil || len(l.segments) == 0 {
 		return l.size - int64(len(l.memory))
 	}
-	return l.segments[0].start
+	return l.segments[0].offset
 }
 
 // wait returns a channel that is closed at the next append after size bytes, or a
@@ -246,30 +293,40 @@ func (l *outlog) wait(size int64) <-chan struct{} {
 
 var closedChan = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// read returns up to limit bytes from offset; bytes that are gone are skipped: the
-// returned offset is where the bytes really begin.
+// read is readAt for people: a log that cannot be read says so in its place.
 func (l *outlog) read(offset int64, limit int) (int64, []byte) {
+	at, b, err := l.readAt(offset, limit)
+	if err != nil {
+		text := fmt.Sprintf("[log cannot be read: %v]", err)
+		return at, []byte(text[:min(len(text), limit)])
+	}
+	return at, b
+}
+
+// readAt returns up to limit bytes from offset; bytes that are gone are skipped: the
+// returned offset is where the bytes really begin.
+func (l *outlog) readAt(offset int64, limit int) (int64, []byte, error) {
 	for {
 		l.mu.Lock()
 		offset = max(offset, l.start())
 		n := min(int64(limit), l.size-offset)
 		if n <= 0 {
 			l.mu.Unlock()
-			return offset, nil
+			return offset, nil, nil
 		}
 		if from := l.size - int64(len(l.memory)); l.memory != nil && offset >= from {
 			out := append([]byte(nil), l.memory[offset-from:offset-from+n]...)
 			l.mu.Unlock()
-			return offset, out
+			return offset, out, nil
 		}
 		segs := append([]segment(nil), l.segments...)
 		l.mu.Unlock()
 		out, err := readSegments(segs, offset, int(n))
 		if err == nil {
-			return offset, out
+			return offset, out, nil
 		}
 		if l.extent().start <= offset { // not a drop while reading: the file is gone or damaged
-			return offset + n, []byte(fmt.Sprintf("[log cannot be read: %v]", err))
+			return offset, nil, err
 		}
 	}
 }
@@ -277,11 +334,11 @@ func (l *outlog) read(offset int64, limit int) (int64, []byte) {
 func readSegments(segs []segment, offset int64, n int) ([]byte, error) {
 	out := make([]byte, 0, n)
 	for i, s := range segs {
-		end := s.start + s.size
+		end := s.offset + s.size
 		if i+1 < len(segs) {
-			end = segs[i+1].start
+			end = segs[i+1].offset
 		}
-		if offset >= end || offset < s.start {
+		if offset >= end || offset < s.offset {
 			continue
 		}
 		part := int(min(int64(n-len(out)), end-offset))
@@ -291,10 +348,10 @@ func readSegments(segs []segment, offset int64, n int) ([]byte, error) {
 		}
 		at := len(out)
 		out = out[:at+part]
-		_, err = f.ReadAt(out[at:], offset-s.start)
+		_, err = f.ReadAt(out[at:], offset-s.offset)
 		f.Close()
-		if err != nil && err != io.EOF {
-			return nil, err
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Base(s.path), err)
 		}
 		offset += int64(part)
 		if len(out) == n {
@@ -330,11 +387,13 @@ func loadLog(base string, used *atomic.Int64) *outlog {
 		if rest := strings.TrimPrefix(name, base); rest != "" {
 			off, line, ok := strings.Cut(strings.TrimPrefix(rest, "."), "-")
 			var err1, err2 error
-			s.start, err1 = strconv.ParseInt(off, 10, 64)
+			s.offset, err1 = strconv.ParseInt(off, 10, 64)
 			s.line, err2 = strconv.ParseInt(line, 10, 64)
 			if !ok || err1 != nil || err2 != nil {
 				continue
 			}
+		} else {
+			s.fresh = true
 		}
 		if info, err := os.Stat(name); err == nil {
 			s.size = info.Size()
@@ -342,12 +401,13 @@ func loadLog(base string, used *atomic.Int64) *outlog {
 			used.Add(s.size)
 		}
 	}
-	sort.Slice(l.segments, func(i, j int) bool { return l.segments[i].start < l.segments[j].start })
+	sort.Slice(l.segments, func(i, j int) bool { return l.segments[i].offset < l.segments[j].offset })
 	if n := len(l.segments); n > 0 {
 		last := l.segments[n-1]
-		l.size = last.start + last.size
+		l.size = last.offset + last.size
 		l.countLines(last)
 	}
+	l.final = l.size
 	return l
 }
 

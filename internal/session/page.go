@@ -2,111 +2,97 @@ package session
 
 import "bytes"
 
-// text returns the bytes [from, to) of the log as text of at most limit characters:
-// all of it, or head and tail. Omitted counts the bytes that are left out, dropped ones
-// included; cut is where in the text the gap is (-1 = nowhere).
+// text returns the bytes [from, to) of the log as text of at most limit characters: all
+// of it, or head and tail, or the tail alone when the real head is gone. Omitted counts
+// the bytes that are left out, dropped ones included.
 func (l *outlog) text(from, to int64, limit int) (head, tail string, omitted int64) {
-	window := int64(limit) * 4 // a character has at most 4 bytes
-	start := l.extent().start
-	missing := max(0, min(start, to)-from)
-	from += missing
-	if to-from <= window {
-		_, b := l.read(from, int(to-from))
-		b = b[min(len(b), lead(b, missing)):]
-		if len(b) <= limit || runesAtMost(b, limit) {
-			if missing > 0 {
-				return "", decode(b), missing
-			}
-			return decode(b), "", 0
-		}
-		h, t := firstRunes(b, limit/2), lastRunes(b, limit/2)
-		return decode(h), decode(t), int64(len(b)-len(h)-len(t)) + missing
-	}
+	asked := from
+	from = min(max(from, l.extent().start), to)
 	half := limit / 2
-	_, hb := l.read(from, half*4)
-	_, tb := l.read(to-int64(half)*4, half*4)
-	hb = firstRunes(hb[min(len(hb), lead(hb, missing)):], half)
-	tb = lastRunes(tb[continuation(tb):], half)
-	if missing > 0 { // the real head is gone: show the tail alone
-		return "", decode(tb), to - from - int64(len(tb)) + missing
+	var h, t []byte
+	if to-from <= int64(limit)*4 { // a character has at most 4 bytes
+		gone, b := l.slice(from, to)
+		switch cut := gone > 0 || from > asked; {
+		case cut:
+			t = lastRunes(b[continuation(b):], limit)
+		case runesAtMost(b, limit):
+			h = b
+		default:
+			h, t = firstRunes(b, half), lastRunes(b, half)
+		}
+	} else {
+		gone, b := l.slice(from, from+int64(half)*4)
+		if gone > 0 || from > asked {
+			half = limit
+		} else {
+			h = firstRunes(b, half)
+		}
+		_, b = l.slice(to-int64(half)*4, to)
+		t = lastRunes(b[continuation(b):], half)
 	}
-	return decode(hb), decode(tb), to - from - int64(len(hb)) - int64(len(tb))
+	return decode(h), decode(t), to - asked - int64(len(h)+len(t))
 }
 
-// lead is how many bytes to skip at a place that was cut.
-func lead(b []byte, missing int64) int {
-	if missing == 0 {
-		return 0
-	}
-	return continuation(b)
+// slice returns the bytes [from, to) as far as they are held, and how many at the
+// beginning are gone.
+func (l *outlog) slice(from, to int64) (gone int64, b []byte) {
+	at, b := l.read(from, int(to-from))
+	at = min(at, to)
+	return at - from, b[:min(int64(len(b)), to-at)]
 }
 
 func runesAtMost(b []byte, limit int) bool { return len(firstRunes(b, limit)) == len(b) }
 
-// totalLines counts lines as people do: a last line without newline is one.
-func (l *outlog) totalLines() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.size > 0 && l.lastByte != '\n' {
-		return l.lines + 1
-	}
-	return l.lines
-}
-
-// firstLine is the number of the first line of which the beginning is still held.
-func (l *outlog) firstLine() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.broken != nil || len(l.segments) == 0 || l.segments[0].start == 0 {
-		return 0
-	}
-	return l.segments[0].line + 1
-}
-
-// lineOffset returns where line n (from 0) begins; the end when there is no such line.
-func (l *outlog) lineOffset(n int64) int64 {
+// lineOffset returns where line n (from 0) begins; end when it does not begin before
+// that, and the first byte held when the line is gone.
+func (l *outlog) lineOffset(n, end int64) int64 {
 	at, line := l.markBefore(n)
-	end := l.extent().end
-	for at < end {
-		if line == n {
-			return at
-		}
-		got, chunk := l.read(at, 64<<10)
-		if len(chunk) == 0 {
+	for at < end && line < n {
+		got, chunk, err := l.readAt(at, 64<<10)
+		if err != nil || len(chunk) == 0 {
 			break
 		}
-		at = got
-		for len(chunk) > 0 && line < n {
-			i := bytes.IndexByte(chunk, '\n')
-			if i < 0 {
-				at += int64(len(chunk))
-				chunk = nil
-				break
-			}
-			at += int64(i + 1)
-			line++
-			chunk = chunk[i+1:]
+		if got > at { // dropped meanwhile: the count of lines is not right any more
+			at, line = l.markBefore(n)
+			continue
 		}
+		skipped, found := skipLines(chunk, n-line)
+		at, line = at+skipped, line+found
 	}
-	return at
+	return min(at, end)
 }
 
-// markBefore returns the nearest known place at or before line n.
+// skipLines returns how many bytes the first n lines of b have, and how many of their
+// newlines were there.
+func skipLines(b []byte, n int64) (skipped, found int64) {
+	for found < n {
+		i := bytes.IndexByte(b[skipped:], '\n')
+		if i < 0 {
+			return int64(len(b)), found
+		}
+		skipped += int64(i) + 1
+		found++
+	}
+	return skipped, found
+}
+
+// markBefore returns the nearest known place at or before the beginning of line n.
 func (l *outlog) markBefore(n int64) (offset, line int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	offset = l.start()
-	better := func(off, ln int64, exact bool) {
-		// A place in the middle of line ln is before line n only if ln < n.
-		if (ln < n || exact && ln == n) && off >= offset {
-			offset, line = off, ln
-		}
+	if l.broken == nil && len(l.segments) > 0 && !l.segments[0].before(n) {
+		return offset, n // gone
 	}
 	for _, s := range l.segments {
-		better(s.start, s.line, s.start == 0)
+		if s.before(n) && s.offset >= offset {
+			offset, line = s.offset, s.line
+		}
 	}
 	for _, m := range l.marks {
-		better(m.offset, m.line, false)
+		if m.before(n) && m.offset >= offset {
+			offset, line = m.offset, m.line
+		}
 	}
 	return offset, line
 }

@@ -30,11 +30,11 @@ type Plan struct {
 	Retain     time.Duration // how long to keep it once finished (S-5)
 	IdleInput  time.Duration // silence after which it waits for input (S-4)
 
-	LogMaxBytes   int64
-	MaxRunning    int   // of this agent
-	EndLeftovers  bool  // end children that made a session of their own, too
-	Notify        bool
-	NotifySilent  bool  // also for a silent success
+	LogMaxBytes  int64
+	MaxRunning   int   // of this agent
+	EndLeftovers bool  // end children that made a session of their own, too
+	Notify       bool
+	NotifySilent bool  // also for a silent success
 }
 
 // Step is one program start: an absolute path and its argv.

@@ -32,9 +32,10 @@ func (t *Table) Poll(ctx context.Context, agent, id string, wait time.Duration, 
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+	s.countPoll(1)
+	defer s.countPoll(-1)
 	for {
 		s.mu.Lock()
-		s.lastPoll = time.Now()
 		polled := s.polled
 		s.mu.Unlock()
 		changed := s.log.wait(polled + s.heldBack(polled))
@@ -55,6 +56,14 @@ func (t *Table) Poll(ctx context.Context, agent, id string, wait time.Duration, 
 	}
 }
 
+// countPoll notes that a poll begins (1) or ends (-1).
+func (s *session) countPoll(n int) {
+	s.mu.Lock()
+	s.polling += n
+	s.lastPoll = time.Now()
+	s.mu.Unlock()
+}
+
 // heldBack returns the size of an incomplete character that is all there is to return.
 func (s *session) heldBack(from int64) int64 {
 	_, b := s.log.read(from, 4)
@@ -71,10 +80,8 @@ func (s *session) take(limit int) Snapshot {
 	end := s.log.extent().end
 	s.mu.Lock()
 	from := s.polled
-	if !done { // never split a character
-		at := max(from, end-3)
-		_, b := s.log.read(at, int(end-at))
-		end -= int64(incomplete(b))
+	if !done {
+		end = s.whole(from, end)
 	}
 	s.polled = max(from, end)
 	if done {
@@ -92,31 +99,41 @@ type Page struct {
 }
 
 // Log returns limit lines from line offset. Negative offset = the last limit lines;
-// limit 0 = to the end. Lines that the log no longer has are skipped.
+// limit 0 = to the end. Lines that the log no longer has are skipped; of a log that the
+// disk refused only the tail is left, without line numbers, and all of it is returned.
 func (t *Table) Log(agent, id string, offset, limit int64, maxChars int) (Page, error) {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return Page{}, err
 	}
-	total := s.log.totalLines()
-	end := s.log.extent().end
-	first := s.log.firstLine()
+	done := s.finished()
+	now := s.log.extent()
 	if offset < 0 {
-		offset = max(0, total-limit)
+		offset = max(0, now.total-limit)
 	}
-	offset = min(max(offset, first), total)
-	from, to := s.log.lineOffset(offset), end
-	if limit > 0 && offset+limit < total {
-		to = s.log.lineOffset(offset + limit)
+	offset = min(max(offset, now.first), now.total)
+	from, to := now.start, now.end
+	if now.broken == nil || now.start == 0 {
+		from = s.log.lineOffset(offset, now.end)
+		if limit > 0 && limit < now.total-offset {
+			to = s.log.lineOffset(offset+limit, now.end)
+		}
 	}
-	if s.log.extent().broken != nil { // only a tail is left, without line numbers
-		from, to = s.log.extent().start, end
+	if !done && to == now.end {
+		to = s.whole(from, to)
 	}
 	head, tail, omitted := s.log.text(from, to, maxChars)
 	return Page{
 		Snapshot: Snapshot{State: s.state(), Output: join(id, head, tail, omitted), Omitted: omitted},
-		First:    offset, Total: total,
+		First:    offset, Total: now.total,
 	}, nil
+}
+
+// whole returns where the last whole character of the range [from, to) ends: the rest
+// of one that is cut there is still to come.
+func (s *session) whole(from, to int64) int64 {
+	_, b := s.log.slice(max(from, to-3), to)
+	return max(from, to-int64(incomplete(b)))
 }
 
 // ReadRequest asks for raw output.
@@ -129,7 +146,8 @@ type ReadRequest struct {
 }
 
 // Chunk is raw output. Offset is that of the first byte, later than asked for when
-// older bytes are gone. End says that the session has ended and nothing follows.
+// older bytes are gone. End says that the session has ended and all of its output was
+// read; only what it left running may still add something.
 type Chunk struct {
 	Offset int64
 	Data   []byte
@@ -159,8 +177,11 @@ func (t *Table) Read(ctx context.Context, req ReadRequest) (Chunk, error) {
 		}
 		done = s.finished()
 	}
-	at, data := log.read(req.Offset, req.Max)
-	return Chunk{Offset: at, Data: data, End: done && at+int64(len(data)) >= log.extent().end}, nil
+	at, data, err := log.readAt(req.Offset, req.Max)
+	if err != nil {
+		return Chunk{}, fmt.Errorf("read the log of %s: %w", req.ID, err)
+	}
+	return Chunk{Offset: at, Data: data, End: done && at+int64(len(data)) >= log.extent().final}, nil
 }
 
 func (s *session) stream(name string) (*outlog, error) {

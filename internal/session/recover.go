@@ -47,7 +47,10 @@ func (t *Table) takeOver(o orphan) {
 			r.Background = true
 			r.Warnings = append(r.Warnings, lostWarning(found, left))
 		}
-		s := t.restore(r)
+		if t.hasLog(r.LogBase) { // a program that died while it took this over had recorded it
+			continue
+		}
+		s := t.restore(&r)
 		if s == nil {
 			continue
 		}
@@ -56,6 +59,15 @@ func (t *Table) takeOver(o orphan) {
 			t.lost = append(t.lost, s.state())
 		}
 	}
+}
+
+func (t *Table) hasLog(base string) bool {
+	for _, s := range t.all() {
+		if filepath.Base(s.log.base) == filepath.Base(base) {
+			return true
+		}
+	}
+	return false
 }
 
 func lostWarning(found int, left []proc.Left) string {
@@ -69,16 +81,19 @@ func lostWarning(found int, left []proc.Left) string {
 	return text
 }
 
-// restore puts a session of an earlier program into the table, finished.
-func (t *Table) restore(r record) *session {
-	if !filepath.IsLocal(r.ID) || filepath.Dir(r.LogBase) != filepath.Clean(t.opt.Dir) {
+// restore puts a session of an earlier program into the table, finished. The name in
+// the record is what counts of the log's path: the folder may have been moved.
+func (t *Table) restore(r *record) *session {
+	name := filepath.Base(r.LogBase)
+	if !filepath.IsLocal(r.ID) || !strings.HasSuffix(name, ".log") {
 		return nil
 	}
+	r.LogBase = filepath.Join(t.opt.Dir, name)
 	s := &session{
 		table: t,
 		plan: Plan{
 			ID: r.ID, Agent: r.Agent, SessionKey: r.SessionKey, Host: r.Host, Command: r.Command, Dir: r.Dir,
-			PTY: r.PTY, Retain: time.Duration(r.RetainMs) * time.Millisecond,
+			PTY: r.PTY, Streams: r.Streams, Retain: time.Duration(r.RetainMs) * time.Millisecond,
 		},
 		log: loadLog(r.LogBase, &t.logUsed), started: msTime(r.StartedMs), ended: msTime(r.EndedMs),
 		status: r.Status, exitCode: r.ExitCode, signal: r.Signal, background: r.Background,
@@ -87,36 +102,61 @@ func (t *Table) restore(r record) *session {
 	if r.TimedOut {
 		s.reason = endTimeout
 	}
+	if r.Streams && !r.PTY {
+		base := strings.TrimSuffix(r.LogBase, ".log")
+		s.streams[0], s.streams[1] = loadLog(base+".out", &t.logUsed), loadLog(base+".err", &t.logUsed)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.sessions[r.ID] != nil {
-		return nil
-	}
+	t.freeID(s)
+	r.ID = s.plan.ID
 	t.sessions[r.ID] = s
 	return s
 }
 
+// freeID gives s another id when two programs had used the same one. Callers hold mu.
+func (t *Table) freeID(s *session) {
+	id := s.plan.ID
+	for n := 2; t.sessions[s.plan.ID] != nil; n++ {
+		s.plan.ID = fmt.Sprintf("%s-%d", id, n)
+	}
+}
+
 // sweepLogs removes log files that no session of any living program owns.
 func (t *Table) sweepLogs() {
-	owned := map[string]bool{}
-	for _, s := range t.all() {
-		owned[strings.TrimSuffix(filepath.Base(s.log.base), ".log")] = true
-	}
 	entries, err := os.ReadDir(t.opt.Dir)
 	if err != nil {
 		return
 	}
-	living := map[string]bool{}
+	owned := map[string]bool{}
+	for _, s := range t.all() {
+		owned[logName(s.log.base)] = true
+	}
+	living := t.store.living(entries) // before their records are read: one may be taking over another's
 	for _, e := range entries {
-		if instance, ok := strings.CutSuffix(e.Name(), ".journal.lock"); ok {
-			living[instance] = true
+		if filepath.Ext(e.Name()) == ".journal" {
+			for _, r := range readJournal(filepath.Join(t.opt.Dir, e.Name())) {
+				owned[logName(r.LogBase)] = true
+			}
 		}
 	}
 	for _, e := range entries {
-		name, _, isLog := strings.Cut(e.Name(), ".")
-		instance, _, hasID := strings.Cut(name, "-")
-		if isLog && hasID && !owned[name] && !living[instance] {
+		instance, _, ok := strings.Cut(e.Name(), "-")
+		if ok && isLog(e.Name()) && !owned[logName(e.Name())] && !living[instance] {
 			_ = os.Remove(filepath.Join(t.opt.Dir, e.Name()))
 		}
 	}
+}
+
+// logName returns what all log files of a session have in common, from the path of one.
+func logName(path string) string {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return name
+}
+
+// isLog reports whether a file name is that of a log or of a segment of one.
+func isLog(name string) bool {
+	_, rest, _ := strings.Cut(name, ".")
+	kind, _, _ := strings.Cut(rest, ".")
+	return kind == "log" || kind == "out" || kind == "err"
 }

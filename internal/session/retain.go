@@ -58,8 +58,8 @@ func (t *Table) pruneList(list []*session, now time.Time) {
 			gone = append(gone, s)
 			continue
 		}
-		if i > 0 {
-			next = s.plan.Retain - age
+		if left := s.plan.Retain - age; i > 0 && (next < 0 || left < next) {
+			next = left
 		}
 	}
 	t.forget(gone...)
@@ -72,24 +72,39 @@ func (t *Table) pruneList(list []*session, now time.Time) {
 func (t *Table) pruneIn(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.shut || t.expiry != nil {
+	at := time.Now().Add(d + expirySlack)
+	if t.shut || t.expiry != nil && !at.Before(t.expireAt) {
 		return
 	}
-	t.expiry = time.AfterFunc(d+time.Second, func() {
-		t.mu.Lock()
-		t.expiry = nil
-		agents := map[string]bool{}
-		for _, s := range t.sessions {
-			agents[s.plan.Agent] = true
-		}
-		shut := t.shut
+	if t.expiry != nil {
+		t.expiry.Stop()
+	}
+	t.expireAt = at
+	t.expiry = time.AfterFunc(d+expirySlack, t.expire)
+}
+
+// expirySlack lets one look find what expires close together.
+const expirySlack = time.Second
+
+// expire looks at all agents. Close waits for it, or it sees that there is nothing more
+// to do.
+func (t *Table) expire() {
+	t.mu.Lock()
+	if t.shut {
 		t.mu.Unlock()
-		for agent := range agents {
-			if !shut {
-				t.prune(agent)
-			}
-		}
-	})
+		return
+	}
+	t.running.Add(1)
+	defer t.running.Done()
+	t.expiry = nil
+	agents := map[string]bool{}
+	for _, s := range t.sessions {
+		agents[s.plan.Agent] = true
+	}
+	t.mu.Unlock()
+	for agent := range agents {
+		t.prune(agent)
+	}
 }
 
 // finishedState is finished as soon as the end is stored.
@@ -113,14 +128,18 @@ func (s *session) endTime() time.Time {
 
 // reclaim keeps all logs together within the limit: finished sessions go,
 // oldest first, then the oldest output of the one that grows.
+//
+// It is called by a reader, between two reads. Forgetting a session waits for its own
+// reader, so a session never forgets itself, and only one forgets others at a time.
 func (t *Table) reclaim(growing *session) {
-	if t.logUsed.Load() < t.nextGC.Load() {
+	if t.logUsed.Load() < t.nextGC.Load() || !t.reclaiming.TryLock() {
 		return
 	}
+	defer t.reclaiming.Unlock()
 	t.mu.Lock()
 	list := make([]*session, 0, len(t.sessions))
 	for _, s := range t.sessions {
-		if s.finished() {
+		if s != growing && s.finished() {
 			list = append(list, s)
 		}
 	}
@@ -132,11 +151,15 @@ func (t *Table) reclaim(growing *session) {
 		}
 		t.forget(s)
 	}
-	if over := t.logUsed.Load() - t.opt.LogTotalBytes; over >= 0 {
-		e := growing.log.extent()
-		growing.log.trim(max(0, e.end-e.start-over))
+	for _, l := range []*outlog{growing.log, growing.streams[0], growing.streams[1]} {
+		if over := t.logUsed.Load() - t.opt.LogTotalBytes; l != nil && over >= 0 {
+			e := l.extent()
+			l.trim(max(0, e.end-e.start-over))
+		}
 	}
-	// Look again after another MiB at the earliest: a total that cannot be reached must
-	// not cost a look for every write.
-	t.nextGC.Store(max(t.opt.LogTotalBytes, t.logUsed.Load()+1<<20))
+	next := t.opt.LogTotalBytes
+	if used := t.logUsed.Load(); used >= next {
+		next = used + 1<<20 // a total that cannot be reached must not cost a look for every write
+	}
+	t.nextGC.Store(next)
 }

@@ -53,14 +53,15 @@ type session struct {
 	background bool
 	warnings   []string
 	cols, rows int
+	news       bool      // it ended in the background: nobody was given its result
 	polled     int64     // poll has returned everything before this offset
+	polling    int       // polls at work
 	lastPoll   time.Time // for the choice whether an exit event is still news
 	exitSeen   bool      // a poll has returned the exit state
 	ending     chan struct{}
 	leftover   []proc.Left // known after the end
 
-
-	done    chan struct{}  // closed last
+	done chan struct{} // closed last
 }
 
 func (s *session) readOutput(out *proc.Output, own *outlog, drained chan<- struct{}) {
@@ -83,8 +84,13 @@ func (s *session) readOutput(out *proc.Output, own *outlog, drained chan<- struc
 				return
 			}
 		}
-		out.Close()
 		close(drained)
+		if s.plan.PTY {
+			// A program may close its terminal before it exits; closing ours now would
+			// end it with SIGHUP.
+			<-s.done
+		}
+		out.Close()
 		return
 	}
 }
@@ -163,7 +169,7 @@ func (s *session) awaitOutput(drained []chan struct{}) {
 // ended; children with a session of their own are left and named, or ended.
 func (s *session) handleLeftovers(group bool) {
 	if group {
-		s.table.running.Go(func() { s.proc.End(s.table.closing, killGrace) })
+		s.table.running.Go(func() { s.proc.EndGroup(s.table.closing, killGrace) })
 	}
 	left := s.proc.Leftovers()
 	if len(left) == 0 {
@@ -208,8 +214,10 @@ func (s *session) finish(exit proc.Exit) {
 	if e := s.log.extent(); e.broken != nil {
 		s.warn(fmt.Sprintf("the log is not kept on disk (%v); only the last output is available", e.broken))
 	}
+	s.seal()
 	s.mu.Lock()
 	s.ended = time.Now()
+	s.news = s.background
 	s.signal = exit.Signal
 	if exit.Signal == "" {
 		code := exit.Code
@@ -226,9 +234,7 @@ func (s *session) finish(exit proc.Exit) {
 		s.status = protocol.StatusCompleted
 	}
 	s.mu.Unlock()
-	if len(s.leftoverCopy()) == 0 {
-		s.closeLogs()
-	}
+	s.closeLogs() // what was left running opens it again if it writes
 	s.table.leave(s)
 	close(s.done)
 	s.table.settle(s) // behind the caller's back: it has its result already
@@ -238,6 +244,16 @@ func (s *session) leftoverCopy() []proc.Left {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leftover
+}
+
+// seal says that the output up to now is all of the command's own.
+func (s *session) seal() {
+	s.log.seal()
+	for _, l := range s.streams {
+		if l != nil {
+			l.seal()
+		}
+	}
 }
 
 func (s *session) closeLogs() {
@@ -250,30 +266,68 @@ func (s *session) closeLogs() {
 }
 
 // end ends everything the session started and returns when that is done. The first
-// reason stands. It reports false when the session had ended by itself before.
+// reason stands. It reports false when the session had ended by itself before. What
+// cannot be ended is named in a warning; if it is the command itself, the session runs
+// on and may be ended again.
 func (s *session) end(reason endReason, grace time.Duration) bool {
-	s.mu.Lock()
 	if s.proc == nil {
-		s.mu.Unlock()
 		return false
 	}
-	if s.ending != nil {
-		ending := s.ending
-		s.mu.Unlock()
-		<-ending
+	s.mu.Lock()
+	ending, first := s.ending, s.ending == nil
+	if first {
+		ending = make(chan struct{})
+		s.ending, s.reason = ending, reason
+	}
+	s.mu.Unlock()
+	if first {
+		left := s.proc.End(s.table.closing, grace)
+		s.warnLeft(left)
+		close(ending)
+		s.awaitDone(left)
+		return true
+	}
+	<-ending
+	if !s.withstood() {
 		<-s.done
 		return s.endLeftover()
 	}
-	ending := make(chan struct{})
-	s.ending, s.reason = ending, reason
-	s.mu.Unlock()
-	left := s.proc.End(s.table.closing, grace)
-	if len(left) > 0 {
-		s.warn("could not be ended: " + names(left))
-	}
-	close(ending)
-	<-s.done
+	s.awaitDone(s.proc.End(s.table.closing, grace))
 	return true
+}
+
+// stuckWait is how long a caller waits for the end of a session of which something
+// could not be ended.
+const stuckWait = time.Second
+
+// awaitDone waits for the end, but not for ever when the command itself may be what
+// could not be ended.
+func (s *session) awaitDone(left []proc.Left) {
+	if len(left) == 0 {
+		<-s.done
+		return
+	}
+	timer := time.NewTimer(stuckWait)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+	case <-timer.C:
+	}
+}
+
+func (s *session) warnLeft(left []proc.Left) {
+	if len(left) == 0 {
+		return
+	}
+	s.mu.Lock()
+	s.leftover = left
+	s.mu.Unlock()
+	s.warn("could not be ended: " + names(left))
+}
+
+// withstood reports whether an attempt to end the session has left something.
+func (s *session) withstood() bool {
+	return len(s.leftoverCopy()) > 0 && !s.finished()
 }
 
 // endLeftover ends what a finished session left running.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,17 +43,23 @@ type Table struct {
 	logUsed atomic.Int64
 	nextGC  atomic.Int64 // log bytes at which the total is looked at again
 
-	closing context.Context // done when Close begins
-	close   context.CancelFunc
-	running sync.WaitGroup // every goroutine of every session
+	closing  context.Context // done when Close begins
+	close    context.CancelFunc
+	shutdown sync.Once
+	starts   sync.WaitGroup // starts under way; added to under mu and only before shut
+	running  sync.WaitGroup // every goroutine of every session
+
+	reclaiming sync.Mutex // held by the one that keeps the logs within their total
 
 	mu       sync.Mutex // guards the rest
 	shut     bool
 	sessions map[string]*session
-	active   map[string]int // running, by agent
-	total    int            // running, in all
-	unpruned map[string]int // ends since the last prune, by agent
-	expiry   *time.Timer
+	starting map[string]bool // ids of sessions that are not in the table yet
+	active   map[string]int  // running and starting, by agent
+	total    int             // running and starting, in all
+	unpruned map[string]int  // ends since the last prune, by agent
+	expiry   *time.Timer     // of the next look at what is kept too long; nil = none
+	expireAt time.Time       // when it fires
 	lost     []State
 }
 
@@ -79,7 +86,8 @@ func Open(opt Options) (*Table, error) {
 	}
 	t := &Table{
 		opt: opt, starter: starter, store: store,
-		sessions: map[string]*session{}, active: map[string]int{}, unpruned: map[string]int{},
+		sessions: map[string]*session{}, starting: map[string]bool{},
+		active: map[string]int{}, unpruned: map[string]int{},
 	}
 	t.closing, t.close = context.WithCancel(context.Background())
 	t.nextGC.Store(opt.LogTotalBytes)
@@ -98,22 +106,22 @@ func (t *Table) Starter() *proc.Starter { return t.starter }
 func (t *Table) Lost() []State { return t.lost }
 
 // Close ends every running session and returns when all goroutines have ended. What
-// was finished stays on disk for the next Open with Recover.
-func (t *Table) Close() error {
+// was finished stays on disk for the next Open with Recover. A command that nothing can
+// end (another user's, for example) does not hold it up: the error names it.
+func (t *Table) Close() (err error) {
+	t.shutdown.Do(func() { err = t.shutDown() })
+	return err
+}
+
+func (t *Table) shutDown() error {
 	t.mu.Lock()
-	if t.shut {
-		t.mu.Unlock()
-		return nil
-	}
-	t.shut = true // no session is added after this
+	t.shut = true // no start begins after this
 	if t.expiry != nil {
 		t.expiry.Stop()
 	}
-	all := make([]*session, 0, len(t.sessions))
-	for _, s := range t.sessions {
-		all = append(all, s)
-	}
 	t.mu.Unlock()
+	t.starts.Wait()
+	all := t.all()
 	var ends sync.WaitGroup
 	for _, s := range all {
 		if !s.finished() {
@@ -130,8 +138,22 @@ func (t *Table) Close() error {
 			}
 		}
 	}
+	if stuck := unended(all); len(stuck) > 0 {
+		return errors.Join(fmt.Errorf("could not be ended: process sessions %s", strings.Join(stuck, ", ")), t.store.close())
+	}
 	t.running.Wait()
 	return errors.Join(t.store.close(), t.starter.Close())
+}
+
+// unended returns the ids of the sessions that still run.
+func unended(all []*session) []string {
+	var ids []string
+	for _, s := range all {
+		if !s.finished() {
+			ids = append(ids, s.plan.ID)
+		}
+	}
+	return ids
 }
 
 // Start starts what plan says and returns its first state.
@@ -158,12 +180,14 @@ func (t *Table) start(plan Plan) (*session, error) {
 	if err := t.admit(s); err != nil {
 		return nil, err
 	}
+	defer t.starts.Done()
 	s.openLogs()
 	if err := s.startProcess(); err != nil {
 		t.dismiss(s)
 		return nil, err
 	}
 	t.store.started(s)
+	t.publish(s)
 	t.running.Go(s.run)
 	return s, nil
 }
@@ -203,8 +227,9 @@ func (s *session) startProcess() error {
 	return nil
 }
 
-// admit adds s to the table under the limits. Admission and shutdown share one
-// lock, so nothing starts after the last list was taken.
+// admit makes room for s under the limits and takes its id; whoever admits calls
+// starts.Done. Nobody sees s before publish, when all of it is there. Admission and
+// shutdown share one lock, so nothing starts after the last list was taken.
 func (t *Table) admit(s *session) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -212,23 +237,32 @@ func (t *Table) admit(s *session) error {
 	switch {
 	case t.shut:
 		return ErrClosing
-	case t.sessions[s.plan.ID] != nil:
+	case t.sessions[s.plan.ID] != nil || t.starting[s.plan.ID]:
 		return ErrDuplicate
 	case t.total >= t.opt.MaxRunning:
 		return &LimitError{Running: t.total, Max: t.opt.MaxRunning}
 	case s.plan.MaxRunning > 0 && t.active[agent] >= s.plan.MaxRunning:
 		return &LimitError{Running: t.active[agent], Max: s.plan.MaxRunning, Agent: agent}
 	}
-	t.sessions[s.plan.ID] = s
+	t.starts.Add(1)
+	t.starting[s.plan.ID] = true
 	t.active[agent]++
 	t.total++
 	return nil
 }
 
+// publish puts a started session where others see it.
+func (t *Table) publish(s *session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.starting, s.plan.ID)
+	t.sessions[s.plan.ID] = s
+}
+
 func (t *Table) dismiss(s *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.sessions, s.plan.ID)
+	delete(t.starting, s.plan.ID)
 	t.countDown(s)
 }
 
@@ -296,7 +330,7 @@ func (t *Table) List(agent string) []State {
 func (t *Table) Counts() (running, finished int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.total, len(t.sessions) - t.total
+	return t.total, len(t.sessions) + len(t.starting) - t.total
 }
 
 // LogBytes returns the size of all logs on disk.
@@ -332,20 +366,28 @@ func (t *Table) Remove(agent, id string) error {
 		return err
 	}
 	s.end(endKilled, killGrace)
+	if !s.finished() {
+		return fmt.Errorf("%s could not be ended and stays; process list says what is left of it", id)
+	}
 	t.forget(s)
 	return nil
 }
 
+// forget drops finished sessions. Of two that do it at once, one does.
 func (t *Table) forget(gone ...*session) {
+	ours := make([]*session, 0, len(gone))
 	t.mu.Lock()
 	for _, s := range gone {
-		delete(t.sessions, s.plan.ID)
+		if t.sessions[s.plan.ID] == s {
+			delete(t.sessions, s.plan.ID)
+			ours = append(ours, s)
+		}
 	}
 	t.mu.Unlock()
-	for _, s := range gone {
+	for _, s := range ours {
 		s.release()
 	}
-	t.store.dropped(gone)
+	t.store.dropped(ours)
 }
 
 // Dir returns the folder of the logs.

@@ -152,6 +152,13 @@ func (a *args) whole(name string, least, most int64) (n int64, given bool) {
 	return n, true
 }
 
+// size reads a terminal's size in cells; 0 when not given.
+func (a *args) size() (cols, rows int) {
+	c, _ := a.whole("cols", 1, 1000)
+	r, _ := a.whole("rows", 1, 1000)
+	return int(c), int(r)
+}
+
 func (a *args) stringMap(name string) (m map[string]string) {
 	v, ok := a.get(name)
 	if !ok {

@@ -130,7 +130,7 @@ func (s *Service) plan(r *run, launch *host.Launch) (session.Plan, time.Duration
 	return session.Plan{
 		Agent: r.caller.Agent, SessionKey: r.caller.SessionKey, Host: "gateway", Command: p.Command,
 		Steps: []session.Step{{Path: launch.Argv[0], Argv: launch.Argv}}, Dir: launch.Dir, Env: launch.Env,
-		PTY: p.PTY, Stdin: p.Stdin || background, Streams: p.Streams, Background: background, Timeout: timeout,
+		PTY: p.PTY, Cols: p.Cols, Rows: p.Rows, Stdin: p.Stdin || background, Streams: p.Streams, Background: background, Timeout: timeout,
 		Retain:      time.Duration(set.CleanupMs) * time.Millisecond,
 		IdleInput:   time.Duration(set.InputWaitIdleMs) * time.Millisecond,
 		LogMaxBytes: set.LogMaxBytes, MaxRunning: set.MaxSessions, EndLeftovers: set.Leftovers == "end",

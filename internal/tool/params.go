@@ -31,6 +31,7 @@ type execParams struct {
 	Stdin      bool
 	Streams    bool
 	Elevated   bool
+	Cols, Rows int // of the pseudo-terminal; 0 = default
 }
 
 func readExec(raw json.RawMessage) (execParams, error) {
@@ -43,6 +44,7 @@ func readExec(raw json.RawMessage) (execParams, error) {
 		Security: a.word("security", "deny", "allowlist", "full"),
 		Ask:      policy.Ask(a.word("ask", "off", "on-miss", "always")),
 	}
+	p.Cols, p.Rows = a.size()
 	if n, ok := a.number("yieldMs", "ms", maxYieldMs); ok {
 		d := time.Duration(n * float64(time.Millisecond))
 		p.Yield = &d
@@ -67,6 +69,10 @@ func readExec(raw json.RawMessage) (execParams, error) {
 
 func (p *execParams) check() error {
 	switch {
+	case !p.PTY && p.Cols+p.Rows > 0:
+		return invalid("parameters \"cols\" and \"rows\" need \"pty\": true")
+	case (p.Cols == 0) != (p.Rows == 0):
+		return invalid("parameters \"cols\" and \"rows\" go together")
 	case strings.TrimSpace(p.Command) == "":
 		return invalid("parameter \"command\" is required: the shell command to run")
 	case len(p.Command) > maxCommandSize:
@@ -142,9 +148,7 @@ func readProcess(raw json.RawMessage) (processParams, error) {
 	if n, ok := a.whole("limit", 1, most); ok {
 		p.Limit = &n
 	}
-	cols, _ := a.whole("cols", 1, 1000)
-	rows, _ := a.whole("rows", 1, 1000)
-	p.Cols, p.Rows = int(cols), int(rows)
+	p.Cols, p.Rows = a.size()
 	if err := a.done(); err != nil {
 		return p, err
 	}

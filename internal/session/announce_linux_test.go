@@ -1,0 +1,152 @@
+package session
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"openclaw/internal/protocol"
+)
+
+// told collects what OnExit and OnEnd were called with.
+type told struct {
+	mu    sync.Mutex
+	exits map[string][]string // tails by id
+	ends  map[string]int
+	last  State
+}
+
+func (c *told) options() Options {
+	c.exits, c.ends = map[string][]string{}, map[string]int{}
+	return Options{
+		OnExit: func(st State, tail string) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.exits[st.ID] = append(c.exits[st.ID], tail)
+			c.last = st
+		},
+		OnEnd: func(st State) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.ends[st.ID]++
+		},
+	}
+}
+
+func (c *told) exitsOf(id string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.exits[id]
+}
+
+// pro-0041: the event carries the id, the exit code and the tail.
+func TestX18_Announced(t *testing.T) {
+	var c told
+	table := openTable(t, c.options())
+	p := script(t, "seq 1 5000; echo payload; exit 4", notify)
+	start(t, table, p)
+	waitFor(t, "the event", func() bool { return len(c.exitsOf(p.ID)) > 0 })
+	tail := c.exitsOf(p.ID)[0]
+	if len(tail) != announceTail || !strings.HasSuffix(tail, "\n5000\npayload\n") {
+		t.Errorf("tail of %d bytes", len(tail))
+	}
+	exited(t, c.last, protocol.StatusCompleted, 4)
+}
+
+// who gets an event. All of these end before the table is closed, and Close waits
+// for every event that is on its way.
+func TestX18_Rules(t *testing.T) {
+	var c told
+	opt := c.options()
+	opt.Dir = t.TempDir()
+	table, err := Open(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{}
+	begin := func(n int, p Plan) Plan {
+		start(t, table, p)
+		want[p.ID] = n
+		return p
+	}
+	silent := begin(0, script(t, "exit 0", notify))
+	loud := begin(1, script(t, "exit 0", notify, func(p *Plan) { p.NotifySilent = true }))
+	failed := begin(1, script(t, "exit 1", notify))
+	off := begin(0, script(t, "echo x", background))
+	timedOut := begin(1, script(t, "sleep 300", notify, func(p *Plan) { p.Timeout = 50 * time.Millisecond }))
+	killed := begin(0, script(t, "echo x; sleep 300", notify))
+	if _, _, err := table.Kill(agent, killed.ID); err != nil {
+		t.Error(err)
+	}
+	seen := begin(0, script(t, "echo x; sleep 0.3", notify))
+	pollAll(t, table, seen.ID)
+
+	fore := script(t, "seq 1 3000", func(p *Plan) { p.Notify = true })
+	want[fore.ID] = 0 // its caller has the result, though a cut one
+	snap, err := table.Run(context.Background(), RunRequest{Plan: fore, Yield: -1, MaxChars: 100}, nil)
+	if err != nil || snap.Omitted == 0 {
+		t.Errorf("%d left out, %v", snap.Omitted, err)
+	}
+	yielded := script(t, "sleep 0.3; echo late", func(p *Plan) { p.Notify = true })
+	want[yielded.ID] = 1
+	if _, err := table.Run(context.Background(), RunRequest{Plan: yielded, Yield: time.Millisecond}, nil); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []Plan{silent, loud, failed, off, timedOut, killed, seen, yielded} {
+		ended(t, table, p.ID)
+	}
+	shut := begin(0, script(t, "echo x; sleep 300", notify))
+	closeTable(t, table)
+	for id, n := range want {
+		st, _ := table.Get(agent, id)
+		if got := len(c.exits[id]); got != n {
+			t.Errorf("%s (%s): %d events, want %d", st.Command, st.Status, got, n)
+		}
+		if c.ends[id] != 1 {
+			t.Errorf("%s: OnEnd was called %d times", st.Command, c.ends[id])
+		}
+	}
+	if st, _ := table.Get(agent, shut.ID); st.Status != protocol.StatusKilled {
+		t.Errorf("at shutdown: %s", st.Status)
+	}
+}
+
+// pro-0040: a poll that was waiting for long returns the exit; it is not told again.
+func TestX18_LongPoll(t *testing.T) {
+	var c told
+	opt := c.options()
+	opt.Dir = t.TempDir()
+	table, err := Open(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := script(t, "read x; exit 3", notify, background)
+	start(t, table, p)
+	got := make(chan Snapshot, 1)
+	go func() {
+		snap, _ := table.Poll(context.Background(), agent, p.ID, time.Hour, 100)
+		got <- snap
+	}()
+	s, err := table.get(agent, p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the poll", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.polling == 1 {
+			s.lastPoll = time.Now().Add(-time.Hour) // as if it had waited that long
+		}
+		return s.polling == 1
+	})
+	if _, err := table.Write(agent, p.ID, Input{EOF: true}); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the poll", func() { exited(t, (<-got).State, protocol.StatusCompleted, 3) })
+	closeTable(t, table)
+	if n := len(c.exits[p.ID]); n != 0 {
+		t.Errorf("told %d times of an exit that a poll had returned", n)
+	}
+}
