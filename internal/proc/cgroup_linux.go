@@ -179,13 +179,13 @@ func (g *cgroup) empty() bool {
 	return err == nil && strings.Contains(string(data), "populated 0")
 }
 
-// pids lists the processes in the group and below it.
-func (g *cgroup) pids() []int {
-	if g == nil {
+// cgroupPids lists the processes in a group and below it; none for "".
+func cgroupPids(path string) []int {
+	if path == "" {
 		return nil
 	}
 	var out []int
-	_ = filepath.WalkDir(g.path, func(path string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(path, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() {
 			if err != nil && errors.Is(err, fs.ErrNotExist) {
 				return fs.SkipDir
@@ -204,4 +204,35 @@ func (g *cgroup) pids() []int {
 		return nil
 	})
 	return out
+}
+
+// members lists the processes in the process's group, as long as it has it.
+func (p *Process) members() []int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cgroup == nil {
+		return nil
+	}
+	return cgroupPids(p.cgroup.path)
+}
+
+// leaveCgroup gives the group back once the process has been reaped and nothing is
+// left in it.
+func (p *Process) leaveCgroup() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cgroup != nil && p.reaped && p.cgroup.empty() {
+		p.starter.groups.put(p.cgroup)
+		p.cgroup = nil
+	}
+}
+
+// killCgroup kills whatever is left in the group, in one step that nothing outruns.
+func (p *Process) killCgroup() {
+	p.mu.Lock()
+	if p.cgroup != nil && !p.cgroup.empty() {
+		_ = os.WriteFile(filepath.Join(p.cgroup.path, "cgroup.kill"), []byte("1"), 0) // since Linux 5.14
+	}
+	p.mu.Unlock()
+	p.leaveCgroup()
 }

@@ -19,12 +19,14 @@ type Starter struct {
 	null   *os.File
 	bufs   *buffers
 	looks  looks
-	ownTTY bool // this program has a controlling terminal
+	groups *cgroups // nil where none can be made
+	ownTTY bool     // this program has a controlling terminal
 
 	starting sync.RWMutex // held for reading while a child is not yet in known; taken before mu
 	mu       sync.Mutex   // guards known and, where it says so, reaper
 	known    map[int]*Process
 	reaper   reaper
+	ends     ends // guarded by mu
 
 	cancel context.CancelFunc
 	reaped sync.WaitGroup
@@ -32,7 +34,10 @@ type Starter struct {
 
 // NewStarter makes this process a child subreaper and begins to reap orphans. Its
 // owner calls Close.
-func NewStarter() (*Starter, error) {
+func NewStarter() (*Starter, error) { return newStarterIn(ownCgroup()) }
+
+// newStarterIn is NewStarter with the cgroup below which groups are made; "" = none.
+func newStarterIn(cgroup string) (*Starter, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
@@ -42,7 +47,7 @@ func NewStarter() (*Starter, error) {
 		return nil, fmt.Errorf("become a child subreaper: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Starter{null: null, bufs: newBuffers(), known: map[int]*Process{}, cancel: cancel, ownTTY: hasTTY()}
+	s := &Starter{null: null, bufs: newBuffers(), known: map[int]*Process{}, cancel: cancel, ownTTY: hasTTY(), groups: openCgroups(cgroup)}
 	s.reaper.kick = make(chan struct{}, 1)
 	s.reaped.Go(func() { s.reapOrphans(ctx) })
 	return s, nil
@@ -58,6 +63,7 @@ func (s *Starter) Close() error {
 	}
 	s.mu.Unlock()
 	s.reaped.Wait()
+	s.groups.close()
 	return s.null.Close()
 }
 
@@ -74,7 +80,8 @@ type Process struct {
 
 	terminal *os.File
 
-	mu     sync.Mutex // guards reaped and group
+	mu     sync.Mutex // guards reaped, group and cgroup
+	cgroup *cgroup    // nil without one, or when it was given back
 	reaped bool
 	old    bool // long-lived; guarded by Starter.mu
 	group  bool // members of the process group were left when it was reaped
@@ -132,10 +139,19 @@ func (s *Starter) Start(spec Spec) (*Process, error) {
 func (s *Starter) fork(p *Process, spec Spec, fds *files, sys *syscall.SysProcAttr) (err error) {
 	s.starting.RLock()
 	defer s.starting.RUnlock()
+	attr := &syscall.ProcAttr{Dir: spec.Dir, Env: markedEnv(spec), Files: fds.child[:], Sys: sys}
+	if p.cgroup = s.groups.get(); p.cgroup != nil {
+		sys.UseCgroupFD, sys.CgroupFD = true, int(p.cgroup.dir.Fd())
+		p.ref.Cgroup = p.cgroup.path
+	}
 	p.ref.Before = sinceBoot()
-	p.ref.Pid, _, err = syscall.StartProcess(spec.Path, spec.Argv, &syscall.ProcAttr{
-		Dir: spec.Dir, Env: markedEnv(spec), Files: fds.child[:], Sys: sys,
-	})
+	p.ref.Pid, _, err = syscall.StartProcess(spec.Path, spec.Argv, attr)
+	if err != nil && p.cgroup != nil { // perhaps the kernel or the group refuses the clone
+		s.groups.put(p.cgroup)
+		p.cgroup, p.ref.Cgroup = nil, ""
+		sys.UseCgroupFD = false
+		p.ref.Pid, _, err = syscall.StartProcess(spec.Path, spec.Argv, attr)
+	}
 	p.ref.After = sinceBoot()
 	if err != nil {
 		return err

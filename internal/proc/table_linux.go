@@ -125,6 +125,9 @@ type target struct {
 	ref    Ref
 	pinned bool
 	others map[int]bool
+
+	members map[int]bool    // of its cgroup
+	claims  func(stat) bool // of an orphan: can only be its
 }
 
 // tree returns the target, its descendants, the members of its group and session, and
@@ -136,7 +139,8 @@ func (t table) tree(want target) map[int]stat {
 		case st.pid != want.ref.Pid && want.others[st.pid]:
 			return false
 		case want.pinned && (st.pid == want.ref.Pid || st.pgrp == want.ref.Pid || st.sid == want.ref.Pid),
-			hasMarker(st.pid, want.ref.Marker):
+			want.members[st.pid], hasMarker(st.pid, want.ref.Marker),
+			st.ppid == os.Getpid() && want.claims != nil && want.claims(st):
 			t.add(out, st.pid)
 			return false
 		}
@@ -185,9 +189,13 @@ func (t table) trees(refs []Ref) map[int]stat {
 	boot := bootID()
 	markers := map[string]bool{}
 	pids := map[int]Ref{}
+	members := map[int]bool{}
 	for _, r := range refs {
 		if r.BootID != boot {
 			continue
+		}
+		for _, pid := range cgroupPids(r.Cgroup) {
+			members[pid] = true
 		}
 		if r.Marker != "" {
 			markers[r.Marker] = true
@@ -197,7 +205,7 @@ func (t table) trees(refs []Ref) map[int]stat {
 	out := map[int]stat{}
 	for pid, st := range t.procs {
 		r, ok := pids[pid]
-		if ok && startedWithin(st, r) || len(markers) > 0 && markers[markerOf(pid)] {
+		if ok && startedWithin(st, r) || members[pid] || len(markers) > 0 && markers[markerOf(pid)] {
 			t.add(out, pid)
 		}
 	}

@@ -16,7 +16,9 @@ import (
 // cancelled ctx ends the grace period, never the killing.
 func (p *Process) End(ctx context.Context, grace time.Duration) []Left {
 	defer p.starter.wake() // orphans have been made
-	return p.end(ctx, grace, table.tree)
+	left := p.end(ctx, grace, table.tree)
+	p.killCgroup()
+	return left
 }
 
 // EndGroup ends what is left of the process group of a process that has been waited
@@ -38,12 +40,22 @@ func (p *Process) end(ctx context.Context, grace time.Duration, whom func(table,
 		p.mu.Lock()
 		p.group = false // from now on the pid may name another group
 		p.mu.Unlock()
+		p.leaveCgroup()
 	}
 	return left
 }
 
 func (p *Process) target(t table) target {
-	return target{ref: p.ref, pinned: p.pinned(t), others: p.starter.pids()}
+	want := target{ref: p.ref, pinned: p.pinned(t), others: p.starter.pids()}
+	if p.ref.Cgroup == "" {
+		want.claims = p.claims
+		return want
+	}
+	want.members = map[int]bool{}
+	for _, pid := range p.members() {
+		want.members[pid] = true
+	}
+	return want
 }
 
 func (s *Starter) pids() map[int]bool {
@@ -97,13 +109,18 @@ func (p *Process) Leftovers() []Left {
 		t := p.starter.looks.table()
 		return t.leftovers(p.target(t))
 	}
+	if len(p.members()) > 0 {
+		t := p.starter.looks.table()
+		return t.leftovers(p.target(t))
+	}
 	var out []Left
 	orphans := p.starter.orphans()
 	if len(orphans) > 0 {
 		p.starter.wake()
 	}
 	for _, pid := range orphans {
-		if st, ok := readStat(pid); ok && !st.zombie() && st.pgrp != p.ref.Pid && hasMarker(pid, p.ref.Marker) {
+		st, ok := readStat(pid)
+		if ok && !st.zombie() && st.pgrp != p.ref.Pid && (hasMarker(pid, p.ref.Marker) || p.claims(st)) {
 			out = append(out, Left{Pid: pid, Name: describe(pid, st)})
 		}
 	}

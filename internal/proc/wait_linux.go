@@ -33,7 +33,8 @@ func (p *Process) Wait() (exit Exit, group bool) {
 	group = syscall.Kill(-p.ref.Pid, 0) == nil
 	p.group = group
 	p.mu.Unlock()
-	p.starter.forget(p.ref.Pid)
+	p.starter.forget(p)
+	p.leaveCgroup()
 	if p.pidfd != nil {
 		p.pidfd.Close()
 	}
@@ -74,15 +75,17 @@ func (p *Process) ended(flag int) bool {
 	}
 }
 
-func (s *Starter) forget(pid int) {
+// forget takes a process that has been reaped out of known.
+func (s *Starter) forget(p *Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.known[pid]; p != nil && p.old {
+	if p.old {
 		if s.reaper.old--; s.reaper.old == 0 {
 			s.wake() // perhaps to look no more
 		}
 	}
-	delete(s.known, pid)
+	delete(s.known, p.ref.Pid)
+	s.ends.add(span{p.ref.Before, sinceBoot()})
 }
 
 // Signal sends a signal, by name, to the process group.

@@ -113,7 +113,7 @@ func TestX18_Rules(t *testing.T) {
 	}
 }
 
-// pro-0040: a poll that was waiting for long returns the exit; it is not told again.
+// pro-0040: a poll that has been waiting for long returns the exit; it is not told again.
 func TestX18_LongPoll(t *testing.T) {
 	var c told
 	opt := c.options()
@@ -122,31 +122,45 @@ func TestX18_LongPoll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := script(t, "read x; exit 3", notify, background)
+	p := script(t, "exit 3", notify)
 	start(t, table, p)
-	got := make(chan Snapshot, 1)
-	go func() {
-		snap, _ := table.Poll(context.Background(), agent, p.ID, time.Hour, 100)
-		got <- snap
-	}()
+	waitFor(t, "the event", func() bool { return len(c.exitsOf(p.ID)) == 1 })
 	s, err := table.get(agent, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the poll", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.polling == 1 {
-			s.lastPoll = time.Now().Add(-time.Hour) // as if it had waited that long
-		}
-		return s.polling == 1
-	})
-	if _, err := table.Write(agent, p.ID, Input{EOF: true}); err != nil {
+	s.countPoll(1)
+	s.mu.Lock()
+	s.lastPoll = time.Now().Add(-time.Hour) // as long as it waits
+	s.mu.Unlock()
+	table.announce(s)
+	if n := len(c.exitsOf(p.ID)); n != 1 {
+		t.Errorf("told %d times though a poll is at work", n)
+	}
+	exited(t, poll(t, table, p.ID, 0).State, protocol.StatusCompleted, 3)
+	s.countPoll(-1)
+	closeTable(t, table) // waits for what is still to be told
+	if n := len(c.exitsOf(p.ID)); n != 1 {
+		t.Errorf("told %d times, though a poll had returned the exit", n)
+	}
+}
+
+// a cut result makes a foreground run one that can be asked for again, but its
+// end is no news.
+func TestX18_CutResult(t *testing.T) {
+	var c told
+	table := openTable(t, c.options())
+	p := script(t, "seq 1 3000", func(p *Plan) { p.Notify = true })
+	snap, err := table.Run(context.Background(), RunRequest{Plan: p, Yield: -1, MaxChars: 100}, nil)
+	if err != nil || !snap.Background {
+		t.Fatalf("%+v, %v", snap.State, err)
+	}
+	s, err := table.get(agent, p.ID)
+	if err != nil {
 		t.Fatal(err)
 	}
-	within(t, "the poll", func() { exited(t, (<-got).State, protocol.StatusCompleted, 3) })
-	closeTable(t, table)
-	if n := len(c.exits[p.ID]); n != 0 {
-		t.Errorf("told %d times of an exit that a poll had returned", n)
+	table.announce(s) // as if the end were told only now
+	if n := len(c.exitsOf(p.ID)); n != 0 {
+		t.Errorf("told %d times", n)
 	}
 }

@@ -16,7 +16,8 @@ const (
 	memoryMax  = 16 << 10  // output up to this size is also kept in memory
 	tailMax    = 256 << 10 // kept in memory when the disk refuses the log
 	markEvery  = 256 << 10 // distance of line marks
-	segmentMax = 8 << 20
+	minCut     = 64 << 10  // a smaller segment is not cut short to free its room
+	segmentMax = 1 << 20   // of 2,000 running sessions each keeps at least one: X-22's total
 )
 
 // outlog is the output of one session: bytes with absolute offsets, on disk in
@@ -39,6 +40,7 @@ type outlog struct {
 	segments []segment // oldest first
 	marks    []mark
 	memory   []byte // the last bytes, ending at size; nil when only the disk has them
+	cut      bool   // a new segment is wanted, so that the present one can be dropped
 	broken   error  // the disk refused: memory holds the tail
 	changed  chan struct{}
 }
@@ -71,9 +73,29 @@ func (l *outlog) segmentSize() int64 { return max(min(l.max/8, segmentMax), 4<<1
 func (l *outlog) append(p []byte) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	if l.removed {
-		return
+	for len(p) > 0 && !l.removed {
+		n := l.room(len(p))
+		l.appendPiece(p[:n])
+		p = p[n:]
 	}
+}
+
+// room returns how many of n bytes go into the current segment or a new one, so that the
+// bound of the log holds to the byte.
+func (l *outlog) room(n int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken != nil {
+		return n
+	}
+	room := l.segmentSize()
+	if k := len(l.segments); k > 0 && l.segments[k-1].size < room {
+		room -= l.segments[k-1].size
+	}
+	return int(min(int64(n), room))
+}
+
+func (l *outlog) appendPiece(p []byte) {
 	err := l.write(p)
 	if err != nil {
 		l.giveUp(err)
@@ -143,7 +165,8 @@ func (l *outlog) remember(p []byte) {
 // write writes p to the current segment and begins a new one when it is full.
 func (l *outlog) write(p []byte) error {
 	l.mu.Lock()
-	broken, n := l.broken, len(l.segments)
+	broken, n, cut := l.broken, len(l.segments), l.cut
+	l.cut = false
 	var cur segment
 	if n > 0 {
 		cur = l.segments[n-1]
@@ -153,7 +176,7 @@ func (l *outlog) write(p []byte) error {
 	if broken != nil {
 		return broken
 	}
-	if n == 0 || cur.size >= l.segmentSize() {
+	if n == 0 || cur.size >= l.segmentSize() || cut {
 		if err := l.rotate(here); err != nil {
 			return err
 		}
@@ -202,6 +225,7 @@ func (l *outlog) trim(limit int64) {
 			total += s.size
 		}
 		if len(l.segments) < 2 || total+l.segmentSize() <= limit {
+			l.cut = len(l.segments) == 1 && total > limit && total > minCut
 			l.mu.Unlock()
 			return
 		}
@@ -228,9 +252,12 @@ func (l *outlog) close() {
 
 // remove deletes the log's files.
 func (l *outlog) remove() {
-	l.close()
 	l.writing.Lock()
 	l.removed = true
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
 	l.writing.Unlock()
 	l.mu.Lock()
 	segments := l.segments

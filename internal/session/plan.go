@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"openclaw/internal/protocol"
@@ -46,6 +47,9 @@ type Step struct {
 func (p *Plan) check() error {
 	if p.ID == "" || p.Agent == "" {
 		return errors.New("plan without id or agent")
+	}
+	if strings.ContainsAny(p.ID, "/\\.\x00") { // it is part of file names
+		return fmt.Errorf("plan with id %q; use letters, digits and hyphens", p.ID)
 	}
 	if len(p.Steps) != 1 {
 		return fmt.Errorf("plan with %d steps; one is supported", len(p.Steps))

@@ -107,40 +107,30 @@ func TestS3_TwoPollers(t *testing.T) {
 	const lines = 40_000
 	p := script(t, "seq -f '%.0f \u00e9\u4e2d' 1 40000", background)
 	start(t, table, p)
-	var mu sync.Mutex
-	seen := map[string]int{}
+	parts := make([]string, 2)
 	var pollers sync.WaitGroup
-	var parts []string
-	for range 2 {
+	for i := range parts {
 		pollers.Go(func() {
 			for {
-				mu.Lock() // so that the parts are in order; the other one polls meanwhile below
-				snap, err := table.Poll(context.Background(), agent, p.ID, 0, 10_000_000)
-				parts = append(parts, snap.Output)
-				mu.Unlock()
-				if err != nil || snap.Finished() {
-					return
-				}
-				snap, err = table.Poll(context.Background(), agent, p.ID, time.Second, 10_000_000)
+				snap, err := table.Poll(context.Background(), agent, p.ID, time.Second, 10_000_000)
 				if err != nil {
+					t.Error(err)
 					return
 				}
-				mu.Lock()
-				for _, c := range snap.Output {
-					seen[string(c)]++
+				parts[i] += snap.Output
+				if snap.Finished() && snap.Output == "" {
+					return
 				}
-				mu.Unlock()
 			}
 		})
 	}
 	within(t, "the pollers", pollers.Wait)
-	for _, part := range parts {
-		for _, c := range part {
-			seen[string(c)]++
-		}
+	seen := map[rune]int{}
+	for _, c := range parts[0] + parts[1] {
+		seen[c]++
 	}
-	if seen["\u4e2d"] != lines || seen["\u00e9"] != lines || seen["\n"] != lines || seen["\uFFFD"] != 0 {
-		t.Errorf("got %d, %d, %d of %d; %d replaced", seen["\u4e2d"], seen["\u00e9"], seen["\n"], lines, seen["\uFFFD"])
+	if seen['\u4e2d'] != lines || seen['\u00e9'] != lines || seen['\n'] != lines || seen['\uFFFD'] != 0 {
+		t.Errorf("got %d, %d, %d of %d; %d replaced", seen['\u4e2d'], seen['\u00e9'], seen['\n'], lines, seen['\uFFFD'])
 	}
 	var want strings.Builder
 	for i := 1; i <= lines; i++ {

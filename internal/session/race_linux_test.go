@@ -185,6 +185,11 @@ sleep 300 & echo $! >grouped; until [ -s own ]; do sleep 0.02; done; echo mine`,
 		t.Fatal(err)
 	}
 	waitFor(t, "later output", func() bool { _, err := os.Stat(filepath.Join(p.Dir, "said")); return err == nil })
+	waitFor(t, "it in the log", func() bool { return whole(t, table, p.ID) == "mine\nlater\n" })
+	chunk, err := table.Read(context.Background(), ReadRequest{Agent: agent, ID: p.ID, Max: 5})
+	if err != nil || string(chunk.Data) != "mine\n" || !chunk.End {
+		t.Errorf("a follower is not told the end of the command's own output: %+v, %v", chunk, err)
+	}
 	if !lives(own) {
 		t.Error("the child with a session of its own was ended")
 	}
@@ -225,9 +230,7 @@ func TestX6_FollowerOfLeftover(t *testing.T) {
 	start(t, table, q)
 	endLater(t, pidIn(t, q.Dir, "own"))
 	ended(t, table, q.ID)
-	before := table.LogBytes()
 	waitFor(t, "one of the two to go", func() bool { _, n := table.Counts(); return n == 1 })
-	_ = before
 	for _, id := range []string{p.ID, q.ID} {
 		within(t, "remove", func() {
 			if err := table.Remove(agent, id); err != nil && !errors.Is(err, ErrNotFound) {

@@ -76,8 +76,8 @@ func (s *session) heldBack(from int64) int64 {
 // take moves the poll position to the end and returns what lies between. Two pollers
 // each get a part; nothing goes to neither.
 func (s *session) take(limit int) Snapshot {
-	done := s.finished()
-	end := s.log.extent().end
+	st := s.state() // before the output: with an end it must be whole
+	done, end := st.Finished(), s.log.extent().end
 	s.mu.Lock()
 	from := s.polled
 	if !done {
@@ -89,7 +89,7 @@ func (s *session) take(limit int) Snapshot {
 	}
 	s.mu.Unlock()
 	head, tail, omitted := s.log.text(from, max(from, end), limit)
-	return Snapshot{State: s.state(), Output: join(s.plan.ID, head, tail, omitted), Omitted: omitted}
+	return Snapshot{State: st, Output: join(s.plan.ID, head, tail, omitted), Omitted: omitted}
 }
 
 // Page is a part of a session's output by lines.
@@ -106,7 +106,7 @@ func (t *Table) Log(agent, id string, offset, limit int64, maxChars int) (Page, 
 	if err != nil {
 		return Page{}, err
 	}
-	done := s.finished()
+	st := s.state() // before the output: with an end it must be whole
 	now := s.log.extent()
 	if offset < 0 {
 		offset = max(0, now.total-limit)
@@ -119,12 +119,12 @@ func (t *Table) Log(agent, id string, offset, limit int64, maxChars int) (Page, 
 			to = s.log.lineOffset(offset+limit, now.end)
 		}
 	}
-	if !done && to == now.end {
+	if !st.Finished() && to == now.end {
 		to = s.whole(from, to)
 	}
 	head, tail, omitted := s.log.text(from, to, maxChars)
 	return Page{
-		Snapshot: Snapshot{State: s.state(), Output: join(id, head, tail, omitted), Omitted: omitted},
+		Snapshot: Snapshot{State: st, Output: join(id, head, tail, omitted), Omitted: omitted},
 		First:    offset, Total: now.total,
 	}, nil
 }

@@ -34,7 +34,7 @@ func (t *Table) prune(agent string) {
 	t.mu.Unlock()
 	var kept, quiet []*session
 	for _, s := range t.all() {
-		if s.plan.Agent != agent || !s.finishedState() {
+		if s.plan.Agent != agent || !s.forgettable() {
 			continue
 		}
 		if s.isBackground() {
@@ -127,7 +127,7 @@ func (s *session) endTime() time.Time {
 }
 
 // reclaim keeps all logs together within the limit: finished sessions go,
-// oldest first, then the oldest output of the one that grows.
+// oldest first, then the oldest output of the one that grows, then that of the others.
 //
 // It is called by a reader, between two reads. Forgetting a session waits for its own
 // reader, so a session never forgets itself, and only one forgets others at a time.
@@ -139,7 +139,7 @@ func (t *Table) reclaim(growing *session) {
 	t.mu.Lock()
 	list := make([]*session, 0, len(t.sessions))
 	for _, s := range t.sessions {
-		if s != growing && s.finished() {
+		if s != growing && s.finished() && s.forgettable() {
 			list = append(list, s)
 		}
 	}
@@ -151,15 +151,42 @@ func (t *Table) reclaim(growing *session) {
 		}
 		t.forget(s)
 	}
-	for _, l := range []*outlog{growing.log, growing.streams[0], growing.streams[1]} {
-		if over := t.logUsed.Load() - t.opt.LogTotalBytes; l != nil && over >= 0 {
-			e := l.extent()
-			l.trim(max(0, e.end-e.start-over))
-		}
-	}
+	t.squeeze(growing)
 	next := t.opt.LogTotalBytes
 	if used := t.logUsed.Load(); used >= next {
 		next = used + 1<<20 // a total that cannot be reached must not cost a look for every write
 	}
 	t.nextGC.Store(next)
+}
+
+// squeeze drops output of running sessions until the total fits again: of the one that
+// grows, then of the largest logs.
+func (t *Table) squeeze(growing *session) {
+	type sized struct {
+		log  *outlog
+		held int64
+	}
+	var logs []sized
+	for _, s := range append(t.all(), growing) {
+		for _, l := range []*outlog{s.log, s.streams[0], s.streams[1]} {
+			if l == nil {
+				continue
+			}
+			e := l.extent()
+			held := sized{l, e.end - e.start}
+			if s == growing {
+				held.held += 1 << 62 // first
+			}
+			logs = append(logs, held)
+		}
+	}
+	sort.Slice(logs, func(i, j int) bool { return logs[i].held > logs[j].held })
+	for _, l := range logs {
+		over := t.logUsed.Load() - t.opt.LogTotalBytes
+		if over < 0 {
+			return
+		}
+		e := l.log.extent()
+		l.log.trim(max(0, e.end-e.start-over))
+	}
 }

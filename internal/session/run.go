@@ -23,10 +23,11 @@ func (t *Table) Run(ctx context.Context, req RunRequest, started func(State)) (S
 	if err := ctx.Err(); err != nil {
 		return Snapshot{}, context.Cause(ctx)
 	}
-	s, err := t.start(req.Plan)
+	s, err := t.start(req.Plan, true)
 	if err != nil {
 		return Snapshot{}, err
 	}
+	defer s.unclaim()
 	if started != nil {
 		started(s.state())
 	}

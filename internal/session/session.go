@@ -21,6 +21,9 @@ const killGrace = 2 * time.Second
 // its program has ended; the kernel moves it in the background.
 const terminalFlush = 100 * time.Millisecond
 
+// terminalEnd bounds the wait for a terminal that nothing we know of holds.
+const terminalEnd = 2 * time.Second
+
 // endReason says why we ended a session; 0 = it ended by itself.
 type endReason int
 
@@ -51,6 +54,7 @@ type session struct {
 	ended      time.Time
 	reason     endReason
 	background bool
+	claimed    bool // a caller waits for the result: it is not forgotten before
 	warnings   []string
 	cols, rows int
 	news       bool      // it ended in the background: nobody was given its result
@@ -113,7 +117,6 @@ func (s *session) sink(own *outlog) func([]byte) {
 func (s *session) run() {
 	drained := s.startReaders()
 	exit, group := s.proc.Wait()
-	s.awaitOutput(drained)
 	s.mu.Lock()
 	ending := s.ending
 	if ending == nil { // from here on a kill finds a session that ends by itself
@@ -121,8 +124,10 @@ func (s *session) run() {
 	}
 	s.mu.Unlock()
 	if ending != nil {
-		<-ending
+		<-ending // what its children say on their way out is part of its output
+		s.awaitOutput(drained, len(s.leftoverCopy()) > 0)
 	} else {
+		s.awaitOutput(drained, s.plan.PTY && (group || len(s.proc.Leftovers()) > 0))
 		s.handleLeftovers(group)
 	}
 	s.finish(exit)
@@ -142,10 +147,15 @@ func (s *session) startReaders() []chan struct{} {
 }
 
 // awaitOutput returns when everything that was written before the exit is in the log.
-// What still holds a pipe open cannot delay it.
-func (s *session) awaitOutput(drained []chan struct{}) {
+// What still holds a pipe open cannot delay it. Held says that something may hold
+// a terminal; if nothing does, its end is sure to come, on a busy machine later.
+func (s *session) awaitOutput(drained []chan struct{}, held bool) {
 	if s.plan.PTY {
-		flush := time.NewTimer(terminalFlush)
+		wait := terminalEnd
+		if held {
+			wait = terminalFlush
+		}
+		flush := time.NewTimer(wait)
 		defer flush.Stop()
 		select {
 		case <-drained[0]:
@@ -290,7 +300,7 @@ func (s *session) end(reason endReason, grace time.Duration) bool {
 	<-ending
 	if !s.withstood() {
 		<-s.done
-		return s.endLeftover()
+		return reason == endKilled && s.endLeftover() // a time-out that came too late leaves it
 	}
 	s.awaitDone(s.proc.End(s.table.closing, grace))
 	return true
@@ -356,6 +366,20 @@ func (s *session) release() {
 			l.remove()
 		}
 	}
+}
+
+// unclaim says that the caller who waited for the result has it.
+func (s *session) unclaim() {
+	s.mu.Lock()
+	s.claimed = false
+	s.mu.Unlock()
+}
+
+// forgettable reports whether a session may be dropped to make room.
+func (s *session) forgettable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status != protocol.StatusRunning && !s.claimed
 }
 
 func (s *session) finished() bool {

@@ -158,14 +158,14 @@ func unended(all []*session) []string {
 
 // Start starts what plan says and returns its first state.
 func (t *Table) Start(plan Plan) (State, error) {
-	s, err := t.start(plan)
+	s, err := t.start(plan, false)
 	if err != nil {
 		return State{}, err
 	}
 	return s.state(), nil
 }
 
-func (t *Table) start(plan Plan) (*session, error) {
+func (t *Table) start(plan Plan, claimed bool) (*session, error) {
 	if err := plan.check(); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (t *Table) start(plan Plan) (*session, error) {
 	}
 	s := &session{
 		table: t, plan: plan, started: time.Now(), status: protocol.StatusRunning,
-		background: plan.Background, cols: plan.Cols, rows: plan.Rows, done: make(chan struct{}),
+		background: plan.Background, claimed: claimed, cols: plan.Cols, rows: plan.Rows, done: make(chan struct{}),
 	}
 	s.lastOutput.Store(s.started.UnixMilli())
 	if err := t.admit(s); err != nil {
