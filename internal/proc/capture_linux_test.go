@@ -11,7 +11,7 @@ import (
 )
 
 func TestCapture(t *testing.T) {
-	s := newStarter(t)
+	s := newPlainStarter(t)
 	files := openFiles(t)
 	errCause := errors.New("the reason")
 	bash := lookPath(t, "bash")

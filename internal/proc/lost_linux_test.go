@@ -111,7 +111,7 @@ func TestS8_LostByMarker(t *testing.T) {
 	p.kill()
 	other := p.ref
 	other.Marker += "x"
-	other.Pid = 1 << 30
+	other.Pid, other.Cgroup = 1<<30, ""
 	if found, left := Lost(t.Context(), []Ref{other}, 0); found != 0 || len(left) != 0 {
 		t.Errorf("with another marker: %d, %v", found, left)
 	}
@@ -152,7 +152,7 @@ func TestS8_LostByPid(t *testing.T) {
 		t.Fatalf("%+v is not within %+v", st, c.ref)
 	}
 	ref := c.Ref()
-	ref.Marker = ""
+	ref.Marker, ref.Cgroup = "", ""
 	for name, change := range map[string]func(*Ref){
 		"started later":      func(r *Ref) { r.Before, r.After = r.Before-time.Minute, r.After-time.Minute },
 		"started before":     func(r *Ref) { r.Before, r.After = r.Before+time.Minute, r.After+time.Minute },

@@ -47,6 +47,18 @@ func newStarter(t testing.TB) *Starter {
 	return s
 }
 
+// newPlainStarter is newStarter without cgroups: one that waits for its next command is
+// a descriptor.
+func newPlainStarter(t testing.TB) *Starter {
+	t.Helper()
+	s, err := newStarterIn("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 func lookPath(t testing.TB, name string) string {
 	t.Helper()
 	if name == "python3" { // the system's own: one found on PATH may be a slow shim

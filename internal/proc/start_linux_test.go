@@ -36,7 +36,7 @@ func TestExit(t *testing.T) {
 }
 
 func TestStartErrors(t *testing.T) {
-	s := newStarter(t)
+	s := newPlainStarter(t)
 	files := openFiles(t)
 	good := script(t, "true")
 	for _, c := range []struct {

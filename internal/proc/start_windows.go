@@ -51,8 +51,13 @@ func (o *Output) Interrupt() { _ = o.file.Close() }
 // Resume does nothing here.
 func (o *Output) Resume() {}
 
-// Close closes the reading end.
-func (o *Output) Close() error { return o.file.Close() }
+// Close closes the reading end; nil has none.
+func (o *Output) Close() error {
+	if o == nil {
+		return nil
+	}
+	return o.file.Close()
+}
 
 // Input is the writing end of a process's standard input.
 type Input struct {

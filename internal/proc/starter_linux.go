@@ -73,6 +73,8 @@ type Process struct {
 	starter *Starter
 	ref     Ref
 	pidfd   *os.File // nil on a kernel without pidfds
+	pidRaw  int      // the same before attach; else -1
+	pipes   [2]int   // reading ends before attach; else -1
 
 	Out *Output // standard output, or both, or the terminal
 	Err *Output // standard error with Spec.Split, else nil
@@ -97,12 +99,22 @@ func (p *Process) Ref() Ref { return p.ref }
 // The parent-death signal belongs to the thread that forks. Go ends a thread only when
 // a goroutine returns that is locked to it; nothing in this program does that.
 func (s *Starter) Start(spec Spec) (*Process, error) {
+	p, err := s.Begin(spec)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.attach()
+}
+
+// Begin is Start for a program that may end at once: the caller calls Quick before
+// anything else but End and Signal.
+func (s *Starter) Begin(spec Spec) (*Process, error) {
 	fds, err := s.open(spec)
 	if err != nil {
 		return nil, err
 	}
-	pidfd := -1
-	sys := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
+	p := &Process{starter: s, terminal: fds.terminal, ref: Ref{Marker: spec.Marker, BootID: bootID()}, pidRaw: -1}
+	sys := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &p.pidRaw}
 	switch {
 	case spec.PTY != nil:
 		sys.Setsid, sys.Setctty = true, true // Ctty 0: the child's standard input
@@ -111,27 +123,45 @@ func (s *Starter) Start(spec Spec) (*Process, error) {
 	default: // a session of its own would cost 0.1 ms: the kernel makes a scheduling group
 		sys.Setpgid = true
 	}
-	p := &Process{starter: s, terminal: fds.terminal, ref: Ref{Marker: spec.Marker, BootID: bootID()}}
 	err = s.fork(p, spec, fds, sys)
 	fds.closeChild()
 	if err != nil {
 		fds.closeOurs()
 		return nil, startError(spec, err)
 	}
-	if pidfd >= 0 {
-		if err := syscall.SetNonblock(pidfd, true); err == nil {
-			p.pidfd = os.NewFile(uintptr(pidfd), "pidfd")
-		} else {
-			syscall.Close(pidfd)
-		}
-	}
-	if err := p.adopt(fds, s.bufs); err != nil {
-		p.End(context.Background(), 0)
-		p.Wait()
-		fds.closeOurs()
-		return nil, err
+	p.pipes = fds.pipes
+	if fds.in != nil {
+		p.In = &Input{file: fds.in, pty: fds.terminal != nil}
 	}
 	return p, nil
+}
+
+// attach hands what is to be waited for to the runtime's poller. When that fails the
+// process is ended.
+func (p *Process) attach() error {
+	if p.pidRaw >= 0 && p.pidfd == nil {
+		if err := syscall.SetNonblock(p.pidRaw, true); err == nil {
+			p.pidfd = os.NewFile(uintptr(p.pidRaw), "pidfd")
+		} else {
+			syscall.Close(p.pidRaw)
+		}
+		p.pidRaw = -1
+	}
+	var err error
+	if p.terminal != nil {
+		p.Out, err = newOutput(p.terminal, p.starter.bufs)
+	}
+	for i, to := range []**Output{&p.Out, &p.Err} {
+		if fd := p.pipes[i]; fd >= 0 && err == nil {
+			p.pipes[i] = -1
+			*to, err = newOutput(pollable(fd, "output"), p.starter.bufs)
+		}
+	}
+	if err != nil {
+		p.End(context.Background(), 0)
+		p.Wait()
+	}
+	return err
 }
 
 // fork starts the process and makes it known. The reaper must not see it before that:
@@ -163,21 +193,6 @@ func (s *Starter) fork(p *Process, spec Spec, fds *files, sys *syscall.SysProcAt
 	return nil
 }
 
-func (p *Process) adopt(fds *files, bufs *buffers) (err error) {
-	if p.Out, err = newOutput(fds.out, bufs); err != nil {
-		return err
-	}
-	if fds.err != nil {
-		if p.Err, err = newOutput(fds.err, bufs); err != nil {
-			return err
-		}
-	}
-	if fds.in != nil {
-		p.In = &Input{file: fds.in, pty: fds.terminal != nil}
-	}
-	return nil
-}
-
 func startError(spec Spec, err error) error {
 	if errors.Is(err, syscall.E2BIG) {
 		return fmt.Errorf("start %s: the command and its environment are too long for this system (%w); put the text in a file", spec.Path, err)
@@ -193,13 +208,13 @@ type files struct {
 	child    [3]uintptr
 	toClose  []int // the child's ends that are ours to close after the start
 	in       *os.File
-	out, err *os.File
+	pipes    [2]int // reading ends of standard output (or both) and error; -1 = none
 	terminal *os.File
 	slave    *os.File
 }
 
 func (s *Starter) open(spec Spec) (*files, error) {
-	f := &files{}
+	f := &files{pipes: [2]int{-1, -1}}
 	if spec.PTY != nil {
 		if err := spec.PTY.check(); err != nil {
 			return nil, err
@@ -215,30 +230,27 @@ func (s *Starter) open(spec Spec) (*files, error) {
 		f.child[0], f.toClose = uintptr(r), append(f.toClose, r)
 		f.in = pollable(w, "stdin")
 	}
-	out, err := f.openOutput("stdout", 1)
+	err := f.openOutput(0)
+	if f.child[2] = f.child[1]; err == nil && spec.Split {
+		err = f.openOutput(1)
+	}
 	if err != nil {
 		f.closeChild()
 		f.closeOurs()
 		return nil, err
 	}
-	f.out, f.child[2] = out, f.child[1]
-	if spec.Split {
-		if f.err, err = f.openOutput("stderr", 2); err != nil {
-			f.closeChild()
-			f.closeOurs()
-			return nil, err
-		}
-	}
 	return f, nil
 }
 
-func (f *files) openOutput(name string, slot int) (*os.File, error) {
+// openOutput makes the pipe of standard output (0) or error (1).
+func (f *files) openOutput(i int) error {
 	r, w, err := pipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f.child[slot], f.toClose = uintptr(w), append(f.toClose, w)
-	return pollable(r, name), nil
+	f.pipes[i] = r
+	f.child[i+1], f.toClose = uintptr(w), append(f.toClose, w)
+	return syscall.SetNonblock(r, true)
 }
 
 func (f *files) openTerminal(size Size) error {
@@ -248,7 +260,7 @@ func (f *files) openTerminal(size Size) error {
 	}
 	f.slave = slave
 	if f.terminal, err = repoll(master); err == nil {
-		f.in, f.out = f.terminal, f.terminal
+		f.in = f.terminal
 		err = setSize(f.terminal, size)
 	}
 	if err != nil {
@@ -292,9 +304,14 @@ func (f *files) closeChild() {
 }
 
 func (f *files) closeOurs() {
-	for _, file := range []*os.File{f.in, f.out, f.err} {
+	for _, fd := range f.pipes {
+		if fd >= 0 {
+			syscall.Close(fd)
+		}
+	}
+	for _, file := range []*os.File{f.in, f.terminal} {
 		if file != nil {
-			file.Close()
+			file.Close() // of a terminal both are one file; the second close does no harm
 		}
 	}
 }

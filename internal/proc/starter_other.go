@@ -83,6 +83,14 @@ func (s *Starter) Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
+// Begin is Start: this system has no short way.
+func (s *Starter) Begin(spec Spec) (*Process, error) { return s.Start(spec) }
+
+// Quick reports false: the caller waits as for any program.
+func (p *Process) Quick(time.Duration, func(stream int, b []byte)) (ended bool, err error) {
+	return false, nil
+}
+
 // files are the descriptors of one start.
 type files struct {
 	child, toClose, ours []*os.File

@@ -110,8 +110,13 @@ func (o *Output) Interrupt() { _ = o.file.SetReadDeadline(time.Unix(1, 0)) }
 // Resume undoes Interrupt.
 func (o *Output) Resume() { _ = o.file.SetReadDeadline(time.Time{}) }
 
-// Close closes the reading end. A process that still writes gets SIGPIPE.
-func (o *Output) Close() error { return o.file.Close() }
+// Close closes the reading end; nil has none. A process that still writes gets SIGPIPE.
+func (o *Output) Close() error {
+	if o == nil {
+		return nil
+	}
+	return o.file.Close()
+}
 
 // Input is the writing end of a process's standard input or of its terminal.
 type Input struct {

@@ -110,6 +110,7 @@ func (p *Process) Leftovers() []Left {
 		return t.leftovers(p.target(t))
 	}
 	if len(p.members()) > 0 {
+		p.starter.wake()
 		t := p.starter.looks.table()
 		return t.leftovers(p.target(t))
 	}

@@ -37,6 +37,9 @@ func (p *Process) Wait() (exit Exit, group bool) {
 	p.leaveCgroup()
 	if p.pidfd != nil {
 		p.pidfd.Close()
+	} else if p.pidRaw >= 0 {
+		syscall.Close(p.pidRaw)
+		p.pidRaw = -1
 	}
 	if p.In != nil {
 		p.In.release()

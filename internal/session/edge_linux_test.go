@@ -28,8 +28,12 @@ func TestS3_PollMeetsTheEnd(t *testing.T) {
 		mu.Unlock()
 	}})
 	for i := range rounds {
-		p := script(t, "printf 'a%.0s' {1..3000}; printf '\\xe4'; exec printf '\\xb8\\xad'", notify)
+		p := script(t, "read x; printf 'a%.0s' {1..3000}; printf '\\xe4'; exec printf '\\xb8\\xad'", notify, background)
 		start(t, table, p)
+		poll(t, table, p.ID, 0) // from here on somebody is known to poll
+		if _, err := table.Write(agent, p.ID, Input{EOF: true}); err != nil {
+			t.Fatal(err)
+		}
 		var out strings.Builder
 		within(t, "the end", func() {
 			for {

@@ -31,6 +31,9 @@ func (t *Table) Run(ctx context.Context, req RunRequest, started func(State)) (S
 	if started != nil {
 		started(s.state())
 	}
+	if s.quick {
+		s.runQuick()
+	}
 	var yield <-chan time.Time
 	if req.Yield >= 0 && !req.Plan.Background {
 		timer := time.NewTimer(req.Yield)

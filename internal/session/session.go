@@ -47,6 +47,8 @@ type session struct {
 	lastOutput atomic.Int64 // Unix time in ms
 	tracker    terminal.Tracker
 
+	quick bool // waited for in the short way first; set before it starts
+
 	mu         sync.Mutex // guards the rest
 	status     protocol.Status
 	exitCode   *int
@@ -117,6 +119,12 @@ func (s *session) sink(own *outlog) func([]byte) {
 func (s *session) run() {
 	drained := s.startReaders()
 	exit, group := s.proc.Wait()
+	s.conclude(drained, exit, group)
+	s.table.settle(s) // behind the caller's back: it has its result already
+}
+
+// conclude stores the end of a process that has been waited for.
+func (s *session) conclude(drained [2]chan struct{}, exit proc.Exit, group bool) {
 	s.mu.Lock()
 	ending := s.ending
 	if ending == nil { // from here on a kill finds a session that ends by itself
@@ -133,15 +141,16 @@ func (s *session) run() {
 	s.finish(exit)
 }
 
-func (s *session) startReaders() []chan struct{} {
-	outs := []*proc.Output{s.proc.Out}
-	if s.proc.Err != nil {
-		outs = append(outs, s.proc.Err)
-	}
-	drained := make([]chan struct{}, len(outs))
-	for i, out := range outs {
-		drained[i] = make(chan struct{})
-		s.table.running.Go(func() { s.readOutput(out, s.streams[i], drained[i]) })
+// startReaders reads the streams that are open, each on a goroutine; the channels of
+// the others are nil.
+func (s *session) startReaders() (drained [2]chan struct{}) {
+	for i, out := range []*proc.Output{s.proc.Out, s.proc.Err} {
+		if out == nil {
+			continue
+		}
+		done := make(chan struct{})
+		drained[i] = done
+		s.table.running.Go(func() { s.readOutput(out, s.streams[i], done) })
 	}
 	return drained
 }
@@ -149,7 +158,7 @@ func (s *session) startReaders() []chan struct{} {
 // awaitOutput returns when everything that was written before the exit is in the log.
 // What still holds a pipe open cannot delay it. Held says that something may hold
 // a terminal; if nothing does, its end is sure to come, on a busy machine later.
-func (s *session) awaitOutput(drained []chan struct{}, held bool) {
+func (s *session) awaitOutput(drained [2]chan struct{}, held bool) {
 	if s.plan.PTY {
 		wait := terminalEnd
 		if held {
@@ -247,7 +256,6 @@ func (s *session) finish(exit proc.Exit) {
 	s.closeLogs() // what was left running opens it again if it writes
 	s.table.leave(s)
 	close(s.done)
-	s.table.settle(s) // behind the caller's back: it has its result already
 }
 
 func (s *session) leftoverCopy() []proc.Left {
@@ -356,9 +364,7 @@ func (s *session) endLeftover() bool {
 func (s *session) release() {
 	if s.proc != nil {
 		_ = s.proc.Out.Close() // a trailing reader ends
-		if s.proc.Err != nil {
-			_ = s.proc.Err.Close()
-		}
+		_ = s.proc.Err.Close()
 	}
 	s.log.remove()
 	for _, l := range s.streams {

@@ -41,6 +41,8 @@ type Table struct {
 	starter *proc.Starter
 	store   *journal
 	logUsed atomic.Int64
+	later   later
+	quick   atomic.Int64 // commands waited for in the short way
 	nextGC  atomic.Int64 // log bytes at which the total is looked at again
 
 	closing  context.Context // done when Close begins
@@ -132,16 +134,15 @@ func (t *Table) shutDown() error {
 	t.close()
 	for _, s := range all { // readers that wait for something left running
 		if s.proc != nil {
-			s.proc.Out.Close()
-			if s.proc.Err != nil {
-				s.proc.Err.Close()
-			}
+			_ = s.proc.Out.Close()
+			_ = s.proc.Err.Close()
 		}
 	}
 	if stuck := unended(all); len(stuck) > 0 {
 		return errors.Join(fmt.Errorf("could not be ended: process sessions %s", strings.Join(stuck, ", ")), t.store.close())
 	}
 	t.running.Wait()
+	t.settleNow()
 	return errors.Join(t.store.close(), t.starter.Close())
 }
 
@@ -182,13 +183,22 @@ func (t *Table) start(plan Plan, claimed bool) (*session, error) {
 	}
 	defer t.starts.Done()
 	s.openLogs()
+	s.quick = claimed && t.mayBeQuick(&plan)
 	if err := s.startProcess(); err != nil {
+		if s.quick {
+			t.quick.Add(-1)
+		}
 		t.dismiss(s)
 		return nil, err
 	}
 	t.store.started(s)
 	t.publish(s)
-	t.running.Go(s.run)
+	if s.quick {
+		t.running.Add(1) // runQuick takes it off
+		t.settleNow()
+	} else {
+		t.running.Go(s.run)
+	}
 	return s, nil
 }
 
@@ -210,7 +220,11 @@ func (s *session) startProcess() error {
 	if s.plan.PTY {
 		spec.PTY = &proc.Size{Cols: s.plan.Cols, Rows: s.plan.Rows}
 	}
-	p, err := s.table.starter.Start(spec)
+	start := s.table.starter.Start
+	if s.quick {
+		start = s.table.starter.Begin
+	}
+	p, err := start(spec)
 	if errors.Is(err, proc.ErrNoPTY) {
 		s.warn(fmt.Sprintf("%v; the command ran with pipes", err))
 		s.plan.PTY, s.plan.Stdin = false, true
