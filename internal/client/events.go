@@ -35,10 +35,17 @@ func (c *Client) Events(ctx context.Context, lastID string, event func(protocol.
 		return c.refusal(ctx, resp)
 	}
 	err = readEvents(resp.Body, func(id string, data []byte) error {
-		var ev protocol.Event
-		if err := json.Unmarshal(data, &ev); err != nil {
+		var got struct {
+			protocol.Event
+			Error *protocol.Error `json:"error"` // the stream's last word: the token was revoked
+		}
+		if err := json.Unmarshal(data, &got); err != nil {
 			return c.unreadable(err)
 		}
+		if got.Error != nil {
+			return got.Error
+		}
+		ev := got.Event
 		if ev.ID == "" {
 			ev.ID = id
 		}

@@ -117,7 +117,12 @@ func build(path string, root *json5.Node, getenv func(string) string) (*Config, 
 		ElevatedDefault: "off",
 		exec:            defaultExec(l), sandbox: defaultSandbox(), agents: map[string]*agent{},
 	}
-	c.read(l, value{l, root, ""})
+	top := value{l, root, ""}
+	top.refuseIncludes()
+	if len(l.errors) == 0 { // else what is missing would only give further errors
+		c.read(l, top)
+		c.warnShortToken(top)
+	}
 	if len(l.errors) > 0 {
 		sortErrors(l.errors)
 		return nil, Errors(l.errors)

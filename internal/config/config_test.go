@@ -63,6 +63,8 @@ func TestC1_MissingFileIsDefaults(t *testing.T) {
 	}
 }
 
+const noToolName = "expected a tool name, group:NAME or a pattern in which * stands for any characters; nothing else is special"
+
 // TestC1_Errors pins the whole text of what a person reads.
 func TestC1_Errors(t *testing.T) {
 	const f = "/x/openclaw.json:"
@@ -100,6 +102,16 @@ func TestC1_Errors(t *testing.T) {
 		{"workspace", `{agents: {defaults: {workspace: 'work'}}}`, f + "1:33: agents.defaults.workspace: expected an absolute path, or one that begins with ~/"},
 		{"allow and alsoAllow", `{tools: {allow: ['a'], alsoAllow: ['b']}}`, f + "1:9: tools: cannot have both allow and alsoAllow; put the names into allow"},
 		{"unknown group in deny", `{tools: {deny: ['group:runtim']}}`, f + "1:17: tools.deny[0]: unknown tool group; did you mean group:runtime?"},
+		{"pattern of a shell in deny", `{tools: {deny: ['ex?c']}}`, f + "1:17: tools.deny[0]: " + noToolName},
+		{"pattern of a shell in allow", `{tools: {allow: ['exec', '[e]xec']}}`, f + "1:26: tools.allow[1]: " + noToolName},
+		{"pattern of a shell in alsoAllow", `{tools: {alsoAllow: ['{exec,process}']}}`, f + "1:22: tools.alsoAllow[0]: " + noToolName},
+		{"two names in one", `{gateway: {tools: {deny: ['exec, process']}}}`, f + "1:27: gateway.tools.deny[0]: " + noToolName},
+		{"negation", `{tools: {sandbox: {tools: {deny: ['!exec']}}}}`, f + "1:35: tools.sandbox.tools.deny[0]: " + noToolName},
+		{"look-alike letter", `{agents: {entries: {a: {tools: {deny: ['еxec']}}}}}`, f + "1:40: agents.entries.a.tools.deny[0]: " + noToolName},
+		{"no name", `{tools: {deny: ['']}}`, f + "1:17: tools.deny[0]: " + noToolName},
+		{"misspelt group prefix", `{tools: {deny: ['groups:runtime']}}`, f + "1:17: tools.deny[0]: " + noToolName},
+		{"group pattern of a shell", `{tools: {deny: ['group:runtim?']}}`, f + "1:17: tools.deny[0]: " + noToolName},
+		{"group pattern without a group", `{tools: {deny: ['group:runtimes*']}}`, f + "1:17: tools.deny[0]: unknown tool group; did you mean group:runtime?"},
 		{"profile", `{tools: {profile: 'codin'}}`, f + `1:19: tools.profile: expected one of minimal, coding, messaging, full, found "codin"; did you mean coding?`},
 
 		{"port", `{gateway: {port: 70000}}`, f + "1:18: gateway.port: expected a whole number from 0 to 65535, found 70000"},
@@ -131,6 +143,29 @@ func TestC1_Errors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Policy in another file must not become the default without a word.
+func TestC2_IncludesAreRefused(t *testing.T) {
+	const f, problem = "/x/openclaw.json:", ": $include is not supported by this version; put the content into this file"
+	for _, tt := range []struct{ src, want string }{
+		{`{$include: './t.json5'}`, f + "1:2: $include" + problem},
+		{`{tools: {$include: './t.json5'}}`, f + "1:10: tools.$include" + problem},
+		{"{tools: {\n  exec: {$include: ['a', 'b']}}}", f + "2:10: tools.exec.$include" + problem},
+		{`{agents: {"$include": 't'}}`, f + "1:11: agents.$include" + problem},
+		{`{agents: {list: [{id: 'a', tools: {$include: 't'}}]}}`, f + "1:36: agents.list[0].tools.$include" + problem},
+		{`{agents: {list: [[{$include: 't'}]]}}`, f + "1:20: agents.list[0][0].$include" + problem},
+		{`{models: {a: {$INCLUDE: 't'}}}`, f + "1:15: models.a.$INCLUDE" + problem},
+		{
+			`{$include: 'a', tools: {$include: 'b', exec: {frobnicate: 1}}}`,
+			f + "1:2: $include" + problem + "\n" + f + "1:25: tools.$include" + problem,
+		},
+	} {
+		if _, err := Parse("/x/openclaw.json", []byte(tt.src), env()); err == nil || err.Error() != tt.want {
+			t.Errorf("%s:\n got %v\nwant %s", tt.src, err, tt.want)
+		}
+	}
+	mustParse(t, `{models: {a: '$include'}}`) // a value is none
 }
 
 func TestErrorsAreBounded(t *testing.T) {
@@ -183,7 +218,7 @@ func TestAllKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mustParse(t, string(src), "GW_TOKEN", "from-env")
+	c := mustParse(t, string(src), "GW_TOKEN", "from-the-environment")
 	if len(c.Ignored)+len(c.Warnings) != 0 {
 		t.Errorf("Ignored %q, Warnings %q", c.Ignored, c.Warnings)
 	}
@@ -211,7 +246,7 @@ func TestAllKeys(t *testing.T) {
 		t.Errorf("Approvals = %+v", a)
 	}
 	g := c.Gateway
-	if g.Port != 0 || g.ListenHost() != "192.168.1.5" || g.Loopback() || g.Auth.Token.Reveal() != "from-env" ||
+	if g.Port != 0 || g.ListenHost() != "192.168.1.5" || g.Loopback() || g.Auth.Token.Reveal() != "from-the-environment" ||
 		g.Auth.RateLimit.MaxAttempts != 3 || !g.TLS.Enabled || g.TLS.KeyPath != "/k" ||
 		g.Pairing.AutoApproveCIDRs[0].String() != "10.0.0.0/8" || g.CommandsDeny[0] != "system.run" ||
 		g.ControlUI.BasePath != "/ui" || g.ControlUI.AllowedOrigins[0] != "https://x" {

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 )
 
 // Gateway is the section gateway.
@@ -172,6 +174,31 @@ func (a *Auth) read(v value) {
 	case !hasMode && hasPassword:
 		a.Mode = "password"
 	}
+}
+
+// minSecret is how many characters a secret of the operator's should have: what the
+// token file asks for.
+const minSecret = 16
+
+// warnShortToken warns of an operator's secret that can be guessed, wherever it came
+// from; root is the top of the file, its node nil when there is none.
+func (c *Config) warnShortToken(root value) {
+	auth := c.Gateway.Auth
+	key, given := "token", auth.Token
+	if auth.Mode == "password" {
+		key, given = "password", auth.Password
+	}
+	if !given.IsSet() || utf8.RuneCountInString(given.Reveal()) >= minSecret {
+		return
+	}
+	problem := fmt.Sprintf("has fewer than %d characters and can be guessed; use a longer one", minSecret)
+	if root.node != nil {
+		if node := root.node.Lookup("gateway", "auth", key); node != nil {
+			value{root.l, node, "gateway.auth." + key}.warn(problem)
+			return
+		}
+	}
+	root.l.warnings = append(root.l.warnings, "OPENCLAW_GATEWAY_TOKEN "+problem)
 }
 
 func (t *TLS) read(v value) {

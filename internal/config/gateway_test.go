@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -91,5 +92,29 @@ func TestC6_KeepAuth(t *testing.T) {
 	exposed := mustParse(t, `{gateway: {bind: 'lan'}}`)
 	if exposed.KeepAuth(mustParse(t, `{gateway: {auth: {mode: 'none'}}}`)) || exposed.Gateway.Auth.Mode != "token" {
 		t.Error("none is kept beyond loopback")
+	}
+}
+
+// A token that can be guessed is the operator's decision, but not one made unawares.
+func TestC6_ShortSecretsAreWarnedOf(t *testing.T) {
+	const problem = "has fewer than 16 characters and can be guessed; use a longer one"
+	for _, tt := range []struct {
+		src, env string
+		want     []string
+	}{
+		{`{gateway: {auth: {token: 'x'}}}`, "", []string{"/x/openclaw.json:1:26: gateway.auth.token: " + problem}},
+		{`{gateway: {auth: {token: 'fifteen-letters'}}}`, "", []string{"/x/openclaw.json:1:26: gateway.auth.token: " + problem}},
+		{`{gateway: {auth: {token: 'sixteen-letters!'}}}`, "x", nil},
+		{`{gateway: {auth: {token: '${OPENCLAW_GATEWAY_TOKEN}'}}}`, "x", []string{"/x/openclaw.json:1:26: gateway.auth.token: " + problem}},
+		{`{gateway: {auth: {password: 'x'}}}`, "", []string{"/x/openclaw.json:1:29: gateway.auth.password: " + problem}},
+		{`{gateway: {auth: {password: 'a-pass-phrase-of-mine'}}}`, "x", nil}, // the variable does not count
+		{`{}`, "x", []string{"OPENCLAW_GATEWAY_TOKEN " + problem}},
+		{`{}`, "a-token-that-is-long-enough", nil},
+		{`{}`, "", nil},
+	} {
+		c := mustParse(t, tt.src, "OPENCLAW_GATEWAY_TOKEN", tt.env)
+		if !slices.Equal(c.Warnings, tt.want) {
+			t.Errorf("%s with %q: %q", tt.src, tt.env, c.Warnings)
+		}
 	}
 }

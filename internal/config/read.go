@@ -166,6 +166,28 @@ func (v value) items(expected string, read func(v value)) {
 	}
 }
 
+// includeKey puts another file's content in its place in a wider OpenClaw.
+const includeKey = "$include"
+
+// refuseIncludes reports every include, also in sections that are not ours: policy that
+// an include would have brought must not silently become the default (C-1, C-2).
+func (v value) refuseIncludes() {
+	if v.node == nil {
+		return
+	}
+	for _, m := range v.node.Members {
+		member := value{v.l, m.Value, json5.PathKey(v.path, m.Key)}
+		if strings.EqualFold(m.Key, includeKey) {
+			member.failAt(m.KeyStart, includeKey+" is not supported by this version; put the content into this file", "")
+			continue
+		}
+		member.refuseIncludes()
+	}
+	for i, e := range v.node.Elements {
+		value{v.l, e, json5.PathIndex(v.path, i)}.refuseIncludes()
+	}
+}
+
 // envReference is ${NAME}; a second dollar sign in front makes it plain text.
 var envReference = regexp.MustCompile(`\$?\$\{[A-Z_][A-Z0-9_]*\}`)
 

@@ -61,8 +61,8 @@ func (c *Config) SandboxToolAllowed(agentID, tool string) (ok bool, key string) 
 	return true, key
 }
 
-// GatewayToolAllowed says whether the HTTP tool route and its RPC twin offer a tool:
-// gateway.tools.deny takes it away; gateway.tools.allow does not restrict, it opens
+// GatewayToolAllowed says whether the gateway offers a tool, over the HTTP tool route as
+// over MCP: gateway.tools.deny takes it away; gateway.tools.allow does not restrict, it opens
 // what is closed there by default. Tool policy has to agree besides.
 func (c *Config) GatewayToolAllowed(tool string) (ok bool, key string) {
 	name := canonicalTool(tool)

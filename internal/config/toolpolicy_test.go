@@ -21,6 +21,7 @@ func TestC20_ToolAllowed(t *testing.T) {
 		{"star", `deny: ['*']`, ``, "exec", false, "tools.deny"},
 		{"glob", `deny: ['e*c']`, ``, "exec", false, "tools.deny"},
 		{"glob in the middle", `deny: ['*pp*pat*']`, ``, "apply_patch", false, "tools.deny"},
+		{"names of plugins", `deny: ['@scope/plug-in.v1', 'server__*', 'exec']`, ``, "exec", false, "tools.deny"},
 		{"glob must not overlap", `deny: ['exec*c']`, ``, "exec", true, ""},
 		{"denying glob catches the older name", `deny: ['ba*']`, ``, "exec", false, "tools.deny"},
 		{"allowing glob does not", `allow: ['ba*']`, ``, "exec", false, "tools.allow"},

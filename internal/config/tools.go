@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -96,6 +97,10 @@ func readElevated(v value) *Elevated {
 	return e
 }
 
+// toolName is what a tool or a group can be called, with "*" for patterns. Anything else
+// names no tool, such as the rest of a shell's patterns, and would deny nothing.
+var toolName = regexp.MustCompile(`^[a-z0-9_*./@-]+$`)
+
 // toolNames reads a list of tool names, groups and globs. A group that nobody knows is
 // an error in a deny list, where it would let something through, and a warning in an
 // allow list, where it admits nothing.
@@ -109,7 +114,12 @@ func toolNames(dst *[]string, denying bool) reader {
 			}
 			name := canonicalTool(s)
 			group, isGroup := strings.CutPrefix(name, "group:")
-			if isGroup && !strings.Contains(group, "*") && !slices.Contains(knownGroups, group) {
+			if !toolName.MatchString(group) {
+				item.fail("expected a tool name, group:NAME or a pattern in which * stands for any characters; nothing else is special")
+				return
+			}
+			known := func(name string) bool { return glob(group, name) }
+			if isGroup && !slices.ContainsFunc(knownGroups, known) {
 				if denying {
 					item.failAt(item.node.Start, "unknown tool group", groupName(nearest(group, knownGroups)))
 				} else {

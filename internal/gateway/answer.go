@@ -13,6 +13,15 @@ import (
 type statusWriter struct {
 	http.ResponseWriter
 	status int
+	before func() // called in front of every write; may be nil
+}
+
+// Write passes on.
+func (w *statusWriter) Write(data []byte) (int, error) {
+	if w.before != nil {
+		w.before()
+	}
+	return w.ResponseWriter.Write(data)
 }
 
 // WriteHeader notes the status.

@@ -27,12 +27,16 @@ func anonymous() principal {
 	return principal{anonymous: true, agent: identity.MainAgent, id: "none"}
 }
 
+func holder(cred identity.Credential) principal {
+	return principal{operator: cred.Kind == identity.KindOperator, agent: cred.Agent, id: cred.ID, main: cred.MainSession}
+}
+
 // signIn finds out who calls, or answers and returns false.
 func (s *server) signIn(req *request) bool {
 	token, given, ok := bearer(req.r)
 	switch {
 	case !given && s.cfg.Load().Gateway.Auth.Mode == "none":
-		req.who = anonymous()
+		req.who, req.signedIn = anonymous(), func() bool { return true }
 		return true
 	case !given:
 		unauthorized(req.w)
@@ -45,7 +49,11 @@ func (s *server) signIn(req *request) bool {
 	}
 	if ok {
 		if cred, known := req.backend.tokens.Authenticate(token); known {
-			req.who = principal{operator: cred.Kind == identity.KindOperator, agent: cred.Agent, id: cred.ID, main: cred.MainSession}
+			tokens, who := req.backend.tokens, holder(cred)
+			req.who, req.signedIn = who, func() bool {
+				cred, known := tokens.Authenticate(token)
+				return known && holder(cred) == who
+			}
 			return true
 		}
 	}

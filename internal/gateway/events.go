@@ -13,13 +13,14 @@ import (
 	"openclaw/internal/protocol"
 )
 
-// heartbeat is how often a quiet stream says that it lives.
+// heartbeat is how often a quiet stream says that it lives and its token is looked at.
 const heartbeat = 15 * time.Second
 
 // events streams system events as server-sent events (C-7). An agent's token sees its
 // own agent's, the operator all or with ?agent= one agent's. A client that comes back
 // with Last-Event-ID gets what it missed; where that is no longer known, an event of
-// kind "gap" says so first. A client that is too slow is cut off and comes back.
+// kind "gap" says so first. A client that is too slow is cut off and comes back. One whose
+// token is revoked gets nothing more but an event "unauthorized" with the body of a 401.
 func (s *server) events(req *request) {
 	filter, err := eventFilter(req)
 	if err != nil {
@@ -42,9 +43,13 @@ func (s *server) events(req *request) {
 		return
 	}
 	for {
-		wait, cancel := context.WithTimeout(ctx, heartbeat)
+		wait, cancel := context.WithTimeout(ctx, s.heartbeat)
 		e, err := sub.Next(wait)
 		cancel()
+		if ctx.Err() == nil && !req.signedIn() {
+			_ = out.send("event: unauthorized\ndata: " + unauthorizedBody + "\n\n") // it ends either way
+			return
+		}
 		switch {
 		case err == nil:
 			err = out.event(e)

@@ -64,13 +64,8 @@ func (s *server) readInvocation(req *request) (call protocol.ToolRequest, who to
 	if name == "" {
 		return call, who, &protocol.Error{Type: protocol.ErrInvalid, Message: "tools.invoke requires name"}
 	}
-	if ok, key := s.cfg.Load().GatewayToolAllowed(name); !ok {
-		missing := &protocol.Error{Type: protocol.ErrNotFound, Message: "Tool not available: " + clip(name)}
-		if key == "gateway.tools.deny" {
-			missing.Message += " (denied by " + key + ")"
-			missing.Hint = "the operator decides this in openclaw.json, key " + key
-		}
-		return call, who, missing
+	if err := s.offers(name); err != nil {
+		return call, who, err
 	}
 	if who, err = req.who.caller(in.AgentID, in.SessionKey, "http"); err != nil {
 		return call, who, err
@@ -85,6 +80,21 @@ func (s *server) readInvocation(req *request) (call protocol.ToolRequest, who to
 		Tool: name, Args: in.Args, AgentID: who.Agent, SessionKey: who.SessionKey,
 		IdempotencyKey: in.IdempotencyKey, DryRun: in.DryRun,
 	}, who, nil
+}
+
+// offers says whether the gateway offers a tool at all; nil means yes, and tool policy
+// decides (C-20).
+func (s *server) offers(name string) *protocol.Error {
+	ok, key := s.cfg.Load().GatewayToolAllowed(name)
+	if ok {
+		return nil
+	}
+	missing := &protocol.Error{Type: protocol.ErrNotFound, Message: "Tool not available: " + clip(name)}
+	if key == "gateway.tools.deny" {
+		missing.Message += " (denied by " + key + ")"
+		missing.Hint = "the operator decides this in openclaw.json, key " + key
+	}
+	return missing
 }
 
 // withAction puts the action into the arguments unless they have one. Arguments that

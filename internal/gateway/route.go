@@ -41,7 +41,11 @@ type request struct {
 	r       *http.Request
 	who     principal
 	backend *backend // nil on open routes while the daemon starts
-	body    []byte   // of POST; read whole, so that a client that goes is noticed
+	// signedIn says whether the caller's token still proves what it did at the sign-in, for
+	// streams that outlive that moment (C-6). It may be called from any goroutine; nil on
+	// open routes.
+	signedIn func() bool
+	body     []byte // of POST; read whole, so that a client that goes is noticed
 }
 
 // routes is the table of all paths.
@@ -82,6 +86,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.handlers.Done()
+	defer s.hurry(status)()
 	route, ok := s.routes[r.URL.Path]
 	if !ok {
 		writeText(w, http.StatusNotFound, "Not Found")
@@ -106,6 +111,26 @@ func (s *server) enter() bool {
 	}
 	s.handlers.Add(1)
 	return true
+}
+
+// hurry gives every write of an answer stopGrace from the moment when the gateway stops,
+// those that hang then included. The caller calls end before its handler returns.
+func (s *server) hurry(w *statusWriter) (end func()) {
+	control := http.NewResponseController(w.ResponseWriter)
+	// Deadlines are not supported by every writer in tests; a real connection has them.
+	limit := func() { _ = control.SetWriteDeadline(time.Now().Add(stopGrace)) }
+	w.before = func() {
+		if s.closing.Err() != nil {
+			limit()
+		}
+	}
+	limited := make(chan struct{})
+	stop := context.AfterFunc(s.closing, func() { defer close(limited); limit() })
+	return func() {
+		if !stop() {
+			<-limited
+		}
+	}
 }
 
 // admit signs the caller in, checks the rights and reads the body before it calls the

@@ -23,6 +23,7 @@ const (
 	idleTimeout   = 2 * time.Minute  // between two requests of a connection
 	maxHeader     = 64 << 10         // bytes
 	drainTimeout  = 5 * time.Second  // for answers that are on their way at the end
+	stopGrace     = time.Second      // for a client to take a piece of an answer then
 	eventHistory  = 4096             // events kept for listeners that come back
 )
 

@@ -39,15 +39,16 @@ type backend struct {
 
 // server answers requests.
 type server struct {
-	opt     Options
-	info    Info
-	started time.Time
-	addr    *net.TCPAddr
-	limiter *limiter
-	metrics *metrics
-	mcp     *mcp.HTTP
-	routes  map[string]route
-	methods map[string]method
+	opt       Options
+	info      Info
+	started   time.Time
+	addr      *net.TCPAddr
+	limiter   *limiter
+	metrics   *metrics
+	heartbeat time.Duration
+	mcp       *mcp.HTTP
+	routes    map[string]route
+	methods   map[string]method
 
 	applying sync.Mutex // one change of the configuration at a time
 	cfg      atomic.Pointer[config.Config]
@@ -67,7 +68,7 @@ func newServer(opt Options, addr *net.TCPAddr) *server {
 		opt: opt, started: time.Now(), addr: addr,
 		info:    Info{URL: localURL(addr), Addr: addr.String(), PID: os.Getpid()},
 		limiter: newLimiter(opt.Config.Gateway.Auth.RateLimit, time.Now),
-		metrics: newMetrics(),
+		metrics: newMetrics(), heartbeat: heartbeat,
 		mcp:     mcp.NewHTTP(mcp.Options{Version: opt.Version, Log: opt.Log}),
 		methods: methods(),
 	}

@@ -12,9 +12,12 @@ import (
 
 func TestCapture(t *testing.T) {
 	s := newPlainStarter(t)
-	files := openFiles(t)
 	errCause := errors.New("the reason")
 	bash := lookPath(t, "bash")
+	if _, err := s.Capture(t.Context(), []string{bash, "-c", ""}, testEnv(), "/", 100); err != nil {
+		t.Fatal(err) // the first one also makes the cgroup that all use
+	}
+	files := openFiles(t)
 	for _, c := range []struct {
 		name, script string
 		timeout      time.Duration

@@ -112,12 +112,12 @@ func TestS8_LostByMarker(t *testing.T) {
 	other := p.ref
 	other.Marker += "x"
 	other.Pid, other.Cgroup = 1<<30, ""
-	if found, left := Lost(t.Context(), []Ref{other}, 0); found != 0 || len(left) != 0 {
+	if found, left := Lost(t.Context(), []Ref{other}, nil, 0); found != 0 || len(left) != 0 {
 		t.Errorf("with another marker: %d, %v", found, left)
 	}
 	old := p.ref
 	old.BootID = "another boot"
-	if found, left := Lost(t.Context(), []Ref{old}, 0); found != 0 || len(left) != 0 {
+	if found, left := Lost(t.Context(), []Ref{old}, nil, 0); found != 0 || len(left) != 0 {
 		t.Errorf("with another boot: %d, %v", found, left)
 	}
 	for _, c := range children {
@@ -125,7 +125,7 @@ func TestS8_LostByMarker(t *testing.T) {
 			t.Fatalf("%+v was ended by another's ref", c)
 		}
 	}
-	found, left := Lost(t.Context(), []Ref{other, p.ref}, 300*time.Millisecond)
+	found, left := Lost(t.Context(), []Ref{other, p.ref}, nil, 300*time.Millisecond)
 	if found < 3 || len(left) != 0 {
 		t.Errorf("found %d, left %v", found, left)
 	}
@@ -134,10 +134,10 @@ func TestS8_LostByMarker(t *testing.T) {
 			t.Errorf("%+v lives", c)
 		}
 	}
-	if found, _ := Lost(t.Context(), []Ref{p.ref}, time.Second); found != 0 {
+	if found, _ := Lost(t.Context(), []Ref{p.ref}, nil, time.Second); found != 0 {
 		t.Errorf("found %d more", found)
 	}
-	if found, _ := Lost(t.Context(), nil, time.Second); found != 0 {
+	if found, _ := Lost(t.Context(), nil, nil, time.Second); found != 0 {
 		t.Errorf("found %d without a ref", found)
 	}
 }
@@ -163,11 +163,11 @@ func TestS8_LostByPid(t *testing.T) {
 	} {
 		recycled := ref
 		change(&recycled)
-		if found, _ := Lost(t.Context(), []Ref{recycled}, 0); found != 0 || !alive(st) {
+		if found, _ := Lost(t.Context(), []Ref{recycled}, nil, 0); found != 0 || !alive(st) {
 			t.Errorf("a process that has its pid but was %s was ended", name)
 		}
 	}
-	if found, left := Lost(t.Context(), []Ref{ref}, deadline); found != 1 || len(left) != 0 {
+	if found, left := Lost(t.Context(), []Ref{ref}, nil, deadline); found != 1 || len(left) != 0 {
 		t.Errorf("found %d, left %v", found, left)
 	}
 	if exit, _ := c.wait(); exit.Signal != "SIGTERM" && exit.Signal != "SIGHUP" {

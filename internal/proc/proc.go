@@ -63,5 +63,6 @@ type Ref struct {
 	BootID string        // "" where the system has none
 	Before time.Duration // time since boot right before and right after the start
 	After  time.Duration
+	Sid    int    // session id of the process
 	Cgroup string `json:",omitempty"` // directory of its cgroup v2 group, "" = none
 }

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"math"
 	"syscall"
 	"time"
 
@@ -22,7 +23,12 @@ func (p *Process) Quick(limit time.Duration, sink func(stream int, b []byte)) (e
 	}
 	if ended {
 		for i := range p.pipes {
-			p.readNow(i, drainMax, sink)
+			if fd := p.pipes[i]; fd >= 0 {
+				p.readNow(i, pending(fd), sink)
+				if fd := p.pipes[i]; fd >= 0 && hungUp(fd) {
+					p.readNow(i, math.MaxInt, sink)
+				}
+			}
 		}
 		if p.pipes[0] < 0 && p.pipes[1] < 0 {
 			return true, nil
@@ -64,7 +70,7 @@ func (p *Process) pollQuick(deadline time.Time, sink func(int, []byte)) bool {
 // readNow gives sink what can be read from a pipe without waiting, some limit bytes of
 // it, and closes the pipe at its end.
 func (p *Process) readNow(i, limit int, sink func(int, []byte)) {
-	for total := 0; p.pipes[i] >= 0 && total <= limit; {
+	for total := 0; p.pipes[i] >= 0 && total < limit; {
 		buf := p.starter.bufs.pool.Get().(*[]byte)
 		n, err := syscall.Read(p.pipes[i], *buf)
 		if n > 0 {

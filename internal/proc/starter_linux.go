@@ -21,6 +21,7 @@ type Starter struct {
 	looks  looks
 	groups *cgroups // nil where none can be made
 	ownTTY bool     // this program has a controlling terminal
+	sid    int      // its session id
 
 	starting sync.RWMutex // held for reading while a child is not yet in known; taken before mu
 	mu       sync.Mutex   // guards known and, where it says so, reaper
@@ -47,7 +48,7 @@ func newStarterIn(cgroup string) (*Starter, error) {
 		return nil, fmt.Errorf("become a child subreaper: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Starter{null: null, bufs: newBuffers(), known: map[int]*Process{}, cancel: cancel, ownTTY: hasTTY(), groups: openCgroups(cgroup)}
+	s := &Starter{null: null, bufs: newBuffers(), known: map[int]*Process{}, cancel: cancel, ownTTY: hasTTY(), sid: ownSid(), groups: openCgroups(cgroup)}
 	s.reaper.kick = make(chan struct{}, 1)
 	s.reaped.Go(func() { s.reapOrphans(ctx) })
 	return s, nil
@@ -185,6 +186,9 @@ func (s *Starter) fork(p *Process, spec Spec, fds *files, sys *syscall.SysProcAt
 	p.ref.After = sinceBoot()
 	if err != nil {
 		return err
+	}
+	if p.ref.Sid = s.sid; sys.Setsid {
+		p.ref.Sid = p.ref.Pid
 	}
 	s.mu.Lock()
 	s.known[p.ref.Pid] = p
@@ -352,6 +356,14 @@ func (p *Process) Resize(s Size) error {
 		return err
 	}
 	return setSize(p.terminal, s)
+}
+
+func ownSid() int {
+	sid, err := unix.Getsid(0)
+	if err != nil {
+		return 0
+	}
+	return sid
 }
 
 // hasTTY reports whether this program has a controlling terminal.

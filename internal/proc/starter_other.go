@@ -177,7 +177,9 @@ func (p *Process) EndGroup(context.Context, time.Duration) []Left { return nil }
 func (p *Process) Leftovers() []Left { return nil }
 
 // Lost finds nothing on this system.
-func Lost(context.Context, []Ref, time.Duration) (found int, left []Left) { return 0, nil }
+func Lost(context.Context, []Ref, func(marker string) bool, time.Duration) (found int, left []Left) {
+	return 0, nil
+}
 
 // Signal sends a signal, by name, to the process group.
 func (p *Process) Signal(name string) error {

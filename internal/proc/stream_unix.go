@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const readSize = 64 << 10
@@ -76,21 +78,18 @@ func (o *Output) readOnce(fd uintptr, sink func([]byte)) (again bool, err error)
 	}
 }
 
-// drainMax is more than a pipe can hold (fs.pipe-max-size is 1 MiB), so that all that
-// was written before a Drain is read by it.
-const drainMax = 1 << 20
-
 // Drain gives sink what was written before the call, without waiting. It reports
-// whether the end was reached. It is bounded: something left running that writes
-// faster than sink takes would never let it end.
+// whether the end was reached. What something left running writes meanwhile is not
+// waited for: it could write for ever, and push the command's own last words out of the
+// result.
 func (o *Output) Drain(sink func([]byte)) (eof bool) {
-	total := 0
-	count := func(p []byte) {
-		total += len(p)
-		sink(p)
-	}
 	err := o.raw.Control(func(fd uintptr) {
-		for total <= drainMax {
+		left := pending(int(fd))
+		count := func(p []byte) {
+			left -= len(p)
+			sink(p)
+		}
+		for left > 0 || hungUp(int(fd)) {
 			again, err := o.readOnce(fd, count)
 			if again {
 				return
@@ -102,6 +101,13 @@ func (o *Output) Drain(sink func([]byte)) (eof bool) {
 		}
 	})
 	return eof || err != nil
+}
+
+// hungUp reports whether nobody can write to fd any more.
+func hungUp(fd int) bool {
+	p := []unix.PollFd{{Fd: int32(fd)}}
+	n, err := unix.Poll(p, 0)
+	return err == nil && n > 0 && p[0].Revents&unix.POLLHUP != 0
 }
 
 // Interrupt makes a waiting Read, and every later one, return ErrInterrupted.

@@ -185,7 +185,7 @@ func (t table) add(out map[int]stat, pid int) {
 
 // trees is tree for processes of a program that has died: a pid counts only with the
 // right time of start in the same boot.
-func (t table) trees(refs []Ref) map[int]stat {
+func (t table) trees(refs []Ref, stray func(marker string) bool) map[int]stat {
 	boot := bootID()
 	markers := map[string]bool{}
 	pids := map[int]Ref{}
@@ -202,14 +202,32 @@ func (t table) trees(refs []Ref) map[int]stat {
 		}
 		pids[r.Pid] = r
 	}
+	picked := func(pid int) bool {
+		if len(markers) == 0 && stray == nil {
+			return false
+		}
+		m := markerOf(pid)
+		return m != "" && (markers[m] || stray != nil && stray(m))
+	}
 	out := map[int]stat{}
 	for pid, st := range t.procs {
 		r, ok := pids[pid]
-		if ok && startedWithin(st, r) || members[pid] || len(markers) > 0 && markers[markerOf(pid)] {
+		if ok && startedWithin(st, r) || members[pid] || t.ofGroup(st, pids) || picked(pid) {
 			t.add(out, pid)
 		}
 	}
 	return out
+}
+
+// ofGroup reports whether a process is in the process group of a ref whose leader has
+// gone. The group could be another's by now, so the session has to be the same, too.
+func (t table) ofGroup(st stat, pids map[int]Ref) bool {
+	r, ok := pids[st.pgrp]
+	if !ok || st.sid != r.Sid || r.Sid == 0 || st.start < uint64(r.Before/(time.Second/ticksPerSecond)) {
+		return false
+	}
+	leader, recycled := t.procs[r.Pid]
+	return !recycled || startedWithin(leader, r)
 }
 
 func startedWithin(st stat, r Ref) bool {

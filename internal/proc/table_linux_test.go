@@ -67,7 +67,7 @@ func TestDescribe(t *testing.T) {
 	}{
 		{[]string{"sleep", "300"}, "sleep 300"},
 		{[]string{"a\nb\xff", "300"}, "a\nb? 300"},
-		{[]string{"sleep", "300" + strings.Repeat("0", 20), strings.Repeat("é", 0)}, "sleep 300" + strings.Repeat("0", 20)},
+		{[]string{"sleep", "300" + strings.Repeat("0", 20)}, "sleep 300" + strings.Repeat("0", 20)},
 		{append([]string{strings.Repeat("é", 60)}, "300"), strings.Repeat("é", 38) + "..."},
 	} {
 		p := start(t, s, Spec{Path: path, Argv: c.argv, Dir: "/"})

@@ -141,13 +141,14 @@ func (t table) leftovers(want target) []Left {
 	return survivors(out)
 }
 
-// Lost ends what is left of processes that another, dead process of ours had started,
-// found by marker and by pid with the time of its start (S-8). It returns for each ref
-// what could not be ended, and how many processes it found in all.
-func Lost(ctx context.Context, refs []Ref, grace time.Duration) (found int, left []Left) {
+// Lost ends what is left of processes that another, dead process of ours had started
+// (S-8): found by cgroup, by marker, by pid with the time of its start, and by process
+// group within the session it was started in. Stray, which may be nil, picks further
+// ones by their marker. It returns what could not be ended, and how many it found.
+func Lost(ctx context.Context, refs []Ref, stray func(marker string) bool, grace time.Duration) (found int, left []Left) {
 	seen := map[int]bool{}
 	left = ending{look: readTable, hangup: true, collect: func(t table) map[int]stat {
-		set := t.trees(refs)
+		set := t.trees(refs, stray)
 		for pid := range set {
 			seen[pid] = true
 		}

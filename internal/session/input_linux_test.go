@@ -60,7 +60,8 @@ func TestS2_Keys(t *testing.T) {
 // pro-0015: C-c is an interrupt from the terminal.
 func TestS2_Interrupt(t *testing.T) {
 	table := openTable(t, Options{})
-	p := script(t, "trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.05; done", onTerminal)
+	// The pause: the kernel sends the signal and then flushes the terminal's output.
+	p := script(t, "trap 'sleep 0.2; echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.05; done", onTerminal)
 	start(t, table, p)
 	pollUntil(t, table, p.ID, "ready")
 	if _, err := table.Write(agent, p.ID, Input{Literal: "some text", Keys: []string{"C-c"}}); err != nil {

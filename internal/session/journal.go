@@ -60,6 +60,8 @@ type record struct {
 	TimedOut   bool            `json:"timedOut,omitempty"`
 	EndedMs    int64           `json:"endedMs,omitempty"`
 	Warnings   []string        `json:"warnings,omitempty"`
+	Left       bool            `json:"left,omitempty"`   // of a drop: it had left something running
+	Hidden     bool            `json:"hidden,omitempty"` // dropped with Left: only the marker counts
 }
 
 // rewriteAt is by how much a journal grows before it is rewritten without what is
@@ -104,7 +106,7 @@ func (j *journal) ended(s *session) {
 	r := record{
 		Op: "end", ID: s.plan.ID, StartedMs: s.started.UnixMilli(), Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
 		TimedOut: s.reason == endTimeout, EndedMs: s.ended.UnixMilli(), Warnings: s.warnings,
-		Background: s.background,
+		Background: s.background || s.listed,
 	}
 	s.mu.Unlock()
 	j.putLocked(r)
@@ -113,7 +115,9 @@ func (j *journal) ended(s *session) {
 func (j *journal) dropped(gone []*session) {
 	lines := make([]record, 0, len(gone))
 	for _, s := range gone {
-		lines = append(lines, record{Op: "drop", ID: s.plan.ID, StartedMs: s.started.UnixMilli()})
+		lines = append(lines, record{
+			Op: "drop", ID: s.plan.ID, StartedMs: s.started.UnixMilli(), Left: len(s.leftoverCopy()) > 0,
+		})
 	}
 	j.put(lines...)
 }
@@ -172,7 +176,13 @@ func apply(live map[string]record, r record) {
 			live[r.ID] = old
 		}
 	case "drop":
-		if live[r.ID].StartedMs == r.StartedMs {
+		old, ok := live[r.ID]
+		switch {
+		case !ok || old.StartedMs != r.StartedMs:
+		case r.Left: // what it left may stay; it must not look like a session without record
+			old.Hidden = true
+			live[r.ID] = old
+		default:
 			delete(live, r.ID)
 		}
 	}
@@ -210,7 +220,10 @@ func (j *journal) adopt(r record) {
 func (j *journal) close() error {
 	j.mu.Lock()
 	j.closed = true
-	empty := len(j.live) == 0
+	empty := true
+	for _, r := range j.live {
+		empty = empty && r.Hidden
+	}
 	var err error
 	if j.file != nil {
 		err = j.file.Close()
@@ -237,12 +250,17 @@ type orphan struct {
 
 // orphans finds the journals of dead programs and locks them.
 func (j *journal) orphans() []orphan {
-	names, _ := filepath.Glob(filepath.Join(globQuote(j.dir), "*.journal"))
+	// A program that died with a full disk has a lock without record, one that ended in
+	// order a record without lock.
+	names, _ := filepath.Glob(filepath.Join(globQuote(j.dir), "*.journal*"))
 	var out []orphan
-	for _, path := range names {
-		if path == j.path() {
+	seen := map[string]bool{j.path(): true}
+	for _, name := range names {
+		path := strings.TrimSuffix(name, ".lock")
+		if seen[path] || filepath.Ext(path) != ".journal" {
 			continue
 		}
+		seen[path] = true
 		lock, err := safefile.TryLock(path + ".lock")
 		if err != nil { // its program lives
 			continue
@@ -287,6 +305,9 @@ func readJournal(path string) map[string]record {
 		}
 	}
 }
+
+// instance names the dead program.
+func (o orphan) instance() string { return strings.TrimSuffix(filepath.Base(o.path), ".journal") }
 
 func (o orphan) close() {
 	os.Remove(o.path)

@@ -97,6 +97,7 @@ type Snapshot struct {
 // Errors that callers tell apart.
 var (
 	ErrNotFound  = errors.New("no such process session")
+	ErrRunning   = errors.New("the process session is still running; use kill or remove")
 	ErrFinished  = errors.New("the process session has finished")
 	ErrDuplicate = errors.New("session id is taken")
 	ErrClosing   = errors.New("shutting down: nothing new is started")

@@ -32,15 +32,26 @@ func (t *Table) recover() {
 func (t *Table) takeOver(o orphan) {
 	var refs []proc.Ref
 	for _, r := range o.live {
-		if r.Status == "" && r.Ref != nil {
+		if r.Status == "" && r.Ref != nil && !r.Hidden {
 			refs = append(refs, *r.Ref)
 		}
 	}
-	found, left := 0, []proc.Left(nil)
-	if len(refs) > 0 {
-		found, left = proc.Lost(context.Background(), refs, killGrace)
-	}
+	// A session of that program that its record does not have, because the disk was
+	// full, ran when it died: what an ended one left is known by its record.
+	recorded := map[string]bool{}
 	for _, r := range o.live {
+		if r.Ref != nil {
+			recorded[r.Ref.Marker] = true
+		}
+	}
+	stray := func(marker string) bool {
+		return strings.HasPrefix(marker, o.instance()+".") && !recorded[marker]
+	}
+	found, left := proc.Lost(context.Background(), refs, stray, killGrace)
+	for _, r := range o.live {
+		if r.Hidden {
+			continue
+		}
 		lost := r.Status == ""
 		if lost {
 			r.Status, r.EndedMs = protocol.StatusLost, time.Now().UnixMilli()
@@ -102,6 +113,9 @@ func (t *Table) restore(r *record) *session {
 	if r.TimedOut {
 		s.reason = endTimeout
 	}
+	if r.Ref != nil {
+		s.left = *r.Ref
+	}
 	if r.Streams && !r.PTY {
 		base := strings.TrimSuffix(r.LogBase, ".log")
 		s.streams[0], s.streams[1] = loadLog(base+".out", &t.logUsed), loadLog(base+".err", &t.logUsed)
@@ -136,7 +150,9 @@ func (t *Table) sweepLogs() {
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".journal" {
 			for _, r := range readJournal(filepath.Join(t.opt.Dir, e.Name())) {
-				owned[logName(r.LogBase)] = true
+				if !r.Hidden {
+					owned[logName(r.LogBase)] = true
+				}
 			}
 		}
 	}

@@ -44,17 +44,30 @@ func (t *Table) prune(agent string) {
 		}
 	}
 	now := time.Now()
-	t.pruneList(kept, now)
-	t.pruneList(quiet, now)
+	t.pruneList(kept, now, finishedPerAgent+t.lostUnseen(kept))
+	t.pruneList(quiet, now, finishedPerAgent)
 }
 
-func (t *Table) pruneList(list []*session, now time.Time) {
+// lostUnseen counts the lost sessions that nobody has polled: however many a daemon's
+// death ended, none of them goes before its age says so (S-8).
+func (t *Table) lostUnseen(list []*session) (n int) {
+	for _, s := range list {
+		s.mu.Lock()
+		if s.status == protocol.StatusLost && !s.exitSeen {
+			n++
+		}
+		s.mu.Unlock()
+	}
+	return n
+}
+
+func (t *Table) pruneList(list []*session, now time.Time, most int) {
 	sort.Slice(list, func(i, j int) bool { return list[i].endTime().After(list[j].endTime()) })
 	next := time.Duration(-1)
 	var gone []*session
 	for i, s := range list {
 		age := now.Sub(s.endTime())
-		if i > 0 && (i >= finishedPerAgent || age >= s.plan.Retain) {
+		if i > 0 && (i >= most || age >= s.plan.Retain) {
 			gone = append(gone, s)
 			continue
 		}
@@ -117,7 +130,7 @@ func (s *session) finishedState() bool {
 func (s *session) isBackground() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.background
+	return s.background || s.listed
 }
 
 func (s *session) endTime() time.Time {

@@ -39,6 +39,7 @@ type session struct {
 	table   *Table
 	plan    Plan
 	proc    *proc.Process // nil for one of an earlier run of the daemon
+	left    proc.Ref      // of an earlier run: by what it left is found
 	log     *outlog
 	streams [2]*outlog // stdout and stderr with Plan.Streams
 	started time.Time
@@ -56,6 +57,7 @@ type session struct {
 	ended      time.Time
 	reason     endReason
 	background bool
+	listed     bool // has left something running
 	claimed    bool // a caller waits for the result: it is not forgotten before
 	warnings   []string
 	cols, rows int
@@ -203,8 +205,9 @@ func (s *session) handleLeftovers(group bool) {
 	}
 	s.mu.Lock()
 	s.leftover = left
+	s.listed = true // whoever reads the warning can act on it
 	s.mu.Unlock()
-	s.warn(fmt.Sprintf("still running after the command ended: %s; process kill with this sessionId ends it", names(left)))
+	s.warn(fmt.Sprintf("still running after the command ended: %s; process kill %s ends it", names(left), s.plan.ID))
 }
 
 func names(left []proc.Left) string {
@@ -289,7 +292,7 @@ func (s *session) closeLogs() {
 // on and may be ended again.
 func (s *session) end(reason endReason, grace time.Duration) bool {
 	if s.proc == nil {
-		return false
+		return reason == endKilled && s.endStray()
 	}
 	s.mu.Lock()
 	ending, first := s.ending, s.ending == nil
@@ -346,6 +349,16 @@ func (s *session) warnLeft(left []proc.Left) {
 // withstood reports whether an attempt to end the session has left something.
 func (s *session) withstood() bool {
 	return len(s.leftoverCopy()) > 0 && !s.finished()
+}
+
+// endStray ends what a session of an earlier program left running.
+func (s *session) endStray() bool {
+	if s.left.Marker == "" {
+		return false
+	}
+	found, left := proc.Lost(s.table.closing, []proc.Ref{s.left}, nil, killGrace)
+	s.warnLeft(left)
+	return found > 0
 }
 
 // endLeftover ends what a finished session left running.
@@ -407,7 +420,7 @@ func (s *session) state() State {
 		Host: s.plan.Host, Command: s.plan.Command, Dir: s.plan.Dir,
 		Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
 		TimedOut: s.reason == endTimeout, Started: s.started, Ended: s.ended,
-		PTY: s.plan.PTY, Streams: s.plan.Streams, Background: s.background,
+		PTY: s.plan.PTY, Streams: s.plan.Streams, Background: s.background || s.listed,
 		Bytes: e.end, Dropped: e.start, LogPath: s.log.path(),
 		Warnings: append([]string(nil), s.warnings...),
 	}

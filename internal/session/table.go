@@ -367,7 +367,7 @@ func (t *Table) Clear(agent, id string) error {
 		return err
 	}
 	if !s.finished() {
-		return fmt.Errorf("%s is still running; use kill or remove", id)
+		return fmt.Errorf("%s: %w", id, ErrRunning)
 	}
 	t.forget(s)
 	return nil

@@ -6,15 +6,25 @@ import (
 	"strings"
 )
 
+// HexError is an entry of Hex that is not hexadecimal: the caller's fault.
+type HexError struct {
+	Entry string // as given; Error shortens it
+
+	problem string // what follows the entry in the message
+}
+
+// Error names the entry and says what is wrong with it.
+func (e *HexError) Error() string { return fmt.Sprintf("hex entry %q%s", clip(e.Entry), e.problem) }
+
 // Hex reads bytes written as hexadecimal: "1b", "0x1b", "1b5b41", or several
-// of these with spaces between. The first entry that is not so written is an
-// error that names it, and no bytes are returned.
+// of these with spaces between. The first entry that is not so written is a
+// *HexError that names it, and no bytes are returned.
 func Hex(list []string) ([]byte, error) {
 	var out []byte
 	for _, entry := range list {
 		words := strings.Fields(entry)
 		if len(words) == 0 {
-			return nil, fmt.Errorf("hex entry %q is empty: write two digits for each byte, such as 1b", clip(entry))
+			return nil, &HexError{entry, " is empty: write two digits for each byte, such as 1b"}
 		}
 		for _, word := range words {
 			digits := word
@@ -22,14 +32,14 @@ func Hex(list []string) ([]byte, error) {
 				digits = word[2:]
 			}
 			if i := strings.IndexFunc(digits, notHex); i >= 0 {
-				return nil, fmt.Errorf("hex entry %q: %q is not a hexadecimal digit", clip(entry), []rune(digits[i:])[0])
+				return nil, &HexError{entry, fmt.Sprintf(": %q is not a hexadecimal digit", []rune(digits[i:])[0])}
 			}
 			if len(digits)%2 != 0 {
-				return nil, fmt.Errorf("hex entry %q has an odd number of digits: write two for each byte", clip(entry))
+				return nil, &HexError{entry, " has an odd number of digits: write two for each byte"}
 			}
 			b, err := hex.DecodeString(digits)
 			if err != nil {
-				return nil, fmt.Errorf("hex entry %q: %w", clip(entry), err)
+				return nil, &HexError{entry, ": " + err.Error()}
 			}
 			out = append(out, b...)
 		}

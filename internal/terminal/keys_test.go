@@ -116,6 +116,14 @@ func TestHex(t *testing.T) {
 		if err == nil || got != nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 200 {
 			t.Errorf("%q = %q, %v; want an error with %q", entry, got, err, want)
 		}
+		var bad *HexError
+		if !errors.As(err, &bad) || bad.Entry != entry {
+			t.Errorf("%q: %#v is no *HexError of it", entry, err)
+		}
+	}
+	_, err := Hex([]string{"zz"})
+	if want := `hex entry "zz": 'z' is not a hexadecimal digit`; err.Error() != want {
+		t.Errorf("got %s, want %s", err, want)
 	}
 }
 

@@ -18,7 +18,9 @@ const (
 // answers remembers the results of calls with an idempotency key, so that a repeated
 // call never runs twice and gets the first answer (exec.md, Result).
 type answers struct {
-	mu  sync.Mutex // guards m and every entry's expires
+	running sync.WaitGroup // the runs, each on a goroutine that ends with it
+
+	mu  sync.Mutex // guards m and every entry's expires and waiting
 	m   map[answerKey]*answer
 	now func() time.Time
 }
@@ -26,11 +28,14 @@ type answers struct {
 type answerKey struct{ credential, agent, key string }
 
 type answer struct {
-	tool string
-	args []byte
-	done chan struct{} // closed when res and err are set
-	res  *protocol.ToolResult
-	err  error
+	tool   string
+	args   []byte
+	cancel context.CancelCauseFunc // ends the run
+	done   chan struct{}           // closed when res and err are set
+	res    *protocol.ToolResult
+	err    error
+
+	waiting int // calls that want the result
 
 	expires time.Time // zero while it runs
 	caller  Caller
@@ -39,8 +44,9 @@ type answer struct {
 func newAnswers() *answers { return &answers{m: map[answerKey]*answer{}, now: time.Now} }
 
 // once runs call unless the caller has used the key before. Another call with the same
-// key waits for the first. An error is not remembered: nothing was started.
-func (a *answers) once(ctx context.Context, c Caller, req protocol.ToolRequest, runs func(Caller, *protocol.ToolResult) bool, call func() (*protocol.ToolResult, error)) (*protocol.ToolResult, error) {
+// key waits for the first one's answer; the run is cancelled when nobody waits for it
+// any more. An error is not remembered: nothing was started.
+func (a *answers) once(ctx context.Context, c Caller, req protocol.ToolRequest, runs func(Caller, *protocol.ToolResult) bool, call func(context.Context) (*protocol.ToolResult, error)) (*protocol.ToolResult, error) {
 	key := answerKey{c.Credential, c.Agent, req.IdempotencyKey}
 	args := canonical(req)
 	if len(req.IdempotencyKey) > 200 {
@@ -48,29 +54,32 @@ func (a *answers) once(ctx context.Context, c Caller, req protocol.ToolRequest, 
 	}
 	a.mu.Lock()
 	a.sweep(runs)
-	if old := a.m[key]; old != nil {
+	e := a.m[key]
+	switch {
+	case e != nil && (e.tool != req.Tool || !bytes.Equal(e.args, args)):
 		a.mu.Unlock()
-		if old.tool != req.Tool || !bytes.Equal(old.args, args) {
-			return nil, &protocol.Error{
-				Type: protocol.ErrConflict, Message: "idempotencyKey was used before with other arguments",
-				Hint: "use a new key for a new call",
-			}
+		return nil, &protocol.Error{
+			Type: protocol.ErrConflict, Message: "idempotencyKey was used before with other arguments",
+			Hint: "use a new key for a new call",
 		}
-		select {
-		case <-old.done:
-			return old.res, old.err
-		case <-ctx.Done():
-			return nil, wireError(ctx, ctx.Err())
-		}
-	}
-	if len(a.m) >= answersMax {
+	case e == nil && len(a.m) >= answersMax:
 		a.mu.Unlock()
 		return nil, &protocol.Error{Type: protocol.ErrLimit, Message: "too many idempotency keys are in use", Hint: "retry in a few minutes"}
+	case e == nil:
+		e = &answer{tool: req.Tool, args: args, done: make(chan struct{}), caller: c}
+		a.m[key] = e
+		var run context.Context
+		run, e.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+		a.running.Go(func() { a.run(key, e, func() (*protocol.ToolResult, error) { return call(run) }) })
 	}
-	e := &answer{tool: req.Tool, args: args, done: make(chan struct{}), caller: c}
-	a.m[key] = e
+	e.waiting++
 	a.mu.Unlock()
+	return a.wait(ctx, e)
+}
 
+// run makes the call and stores its answer.
+func (a *answers) run(key answerKey, e *answer, call func() (*protocol.ToolResult, error)) {
+	defer e.cancel(nil)
 	e.res, e.err = call()
 	a.mu.Lock()
 	e.expires = a.now().Add(answerLife)
@@ -79,7 +88,45 @@ func (a *answers) once(ctx context.Context, c Caller, req protocol.ToolRequest, 
 	}
 	a.mu.Unlock()
 	close(e.done)
+}
+
+// wait returns the answer, or when ctx ends. The last one to go takes the run with it.
+func (a *answers) wait(ctx context.Context, e *answer) (*protocol.ToolResult, error) {
+	select {
+	case <-e.done:
+		return e.res, e.err
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	e.waiting--
+	last := e.waiting == 0
+	a.mu.Unlock()
+	if !last {
+		return nil, wireError(ctx, ctx.Err())
+	}
+	e.cancel(context.Cause(ctx))
+	<-e.done
 	return e.res, e.err
+}
+
+// watcher passes progress on until its call has returned.
+type watcher struct {
+	mu    sync.Mutex // held while progress is passed on
+	watch func(protocol.Progress)
+}
+
+func (w *watcher) progress(p protocol.Progress) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.watch != nil {
+		w.watch(p)
+	}
+}
+
+func (w *watcher) close() {
+	w.mu.Lock()
+	w.watch = nil
+	w.mu.Unlock()
 }
 
 // sweep drops what is older than its life; a run that goes on in the background keeps

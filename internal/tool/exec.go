@@ -109,6 +109,14 @@ func (s *Service) start(ctx context.Context, r *run, launch *host.Launch, watch 
 	return execResult(r, launch, snap), nil
 }
 
+// timeoutOf is the total life of the command; 0 = no limit.
+func timeoutOf(p execParams, set config.Exec) time.Duration {
+	if p.Timeout != nil {
+		return *p.Timeout
+	}
+	return time.Duration(set.TimeoutSec) * time.Second
+}
+
 // plan says what to run, as plain data.
 func (s *Service) plan(r *run, launch *host.Launch) (session.Plan, time.Duration) {
 	p, set := r.params, r.settings
@@ -117,15 +125,12 @@ func (s *Service) plan(r *run, launch *host.Launch) (session.Plan, time.Duration
 		yield = *p.Yield
 	}
 	if ok, key := s.cfg.Load().ToolAllowed(r.caller.Agent, protocol.ToolProcess); !ok {
-		if background || p.Yield != nil {
+		if background || p.Yield != nil && *p.Yield < timeoutOf(p, set) {
 			r.warn(fmt.Sprintf("ran to its end: the process tool is not available (%s), so background and yieldMs do not apply", key))
 		}
 		background, yield = false, -1
 	}
-	timeout := time.Duration(set.TimeoutSec) * time.Second
-	if p.Timeout != nil {
-		timeout = *p.Timeout
-	}
+	timeout := timeoutOf(p, set)
 	r.warnings = append(r.warnings, launch.Warnings...)
 	return session.Plan{
 		Agent: r.caller.Agent, SessionKey: r.caller.SessionKey, Host: "gateway", Command: p.Command,

@@ -218,5 +218,6 @@ func (a action) resize() (*protocol.ToolResult, error) {
 // isInputError reports errors about the input a caller gave.
 func isInputError(err error) bool {
 	var key *terminal.UnknownKeyError
-	return errors.As(err, &key) || errors.Is(err, proc.ErrInputClosed)
+	var hex *terminal.HexError
+	return errors.As(err, &key) || errors.As(err, &hex) || errors.Is(err, proc.ErrInputClosed)
 }

@@ -92,12 +92,7 @@ func statusLine(r *run, d *protocol.ExecResult) string {
 	return "[" + strings.Join(parts, "; ") + "]"
 }
 
-func (r *run) timeoutText() string {
-	if r.params.Timeout != nil {
-		return r.params.Timeout.String()
-	}
-	return fmt.Sprintf("%ds", r.settings.TimeoutSec)
-}
+func (r *run) timeoutText() string { return timeoutOf(r.params, r.settings).String() }
 
 // denied is a refusal: nothing has started. It is recorded like a run.
 func (s *Service) denied(r *run, d protocol.Denied, dry bool) *protocol.ToolResult {

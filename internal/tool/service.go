@@ -99,6 +99,7 @@ func (s *Service) Warm(ctx context.Context) {
 func (s *Service) Close() error {
 	s.host.Close()
 	err := s.table.Close()
+	s.answers.running.Wait()
 	return errors.Join(err, s.record.close())
 }
 
@@ -130,8 +131,14 @@ func (s *Service) Call(ctx context.Context, c Caller, req protocol.ToolRequest, 
 	if req.IdempotencyKey == "" {
 		return s.dispatch(ctx, c, req, watch)
 	}
-	return s.answers.once(ctx, c, req, s.stillRuns, func() (*protocol.ToolResult, error) {
-		return s.dispatch(ctx, c, req, watch)
+	var through func(protocol.Progress)
+	if watch != nil {
+		w := &watcher{watch: watch}
+		defer w.close()
+		through = w.progress
+	}
+	return s.answers.once(ctx, c, req, s.stillRuns, func(run context.Context) (*protocol.ToolResult, error) {
+		return s.dispatch(run, c, req, through)
 	})
 }
 
@@ -187,7 +194,7 @@ func wireError(ctx context.Context, err error) error {
 		kind = protocol.ErrNotFound
 	case errors.Is(err, session.ErrClosing), errors.Is(err, host.ErrClosed):
 		kind = protocol.ErrUnavailable
-	case errors.Is(err, session.ErrFinished), errors.Is(err, session.ErrNoTTY), errors.Is(err, session.ErrNoStdin), isInputError(err):
+	case errors.Is(err, session.ErrRunning), errors.Is(err, session.ErrFinished), errors.Is(err, session.ErrNoTTY), errors.Is(err, session.ErrNoStdin), isInputError(err):
 		kind = protocol.ErrInvalid
 	}
 	return &protocol.Error{Type: kind, Message: err.Error()}

@@ -134,6 +134,8 @@ func TestBadParametersRunNothing(t *testing.T) {
 		{"process", `{"action":"log","sessionId":"x","offset":1.5}`, `"offset" must be a whole number`},
 		{"process", `{"action":"resize","sessionId":"x","cols":100000,"rows":2}`, `"cols" must be from 1`},
 		{"process", `{"action":"write","sessionId":"x"}`, `needs "data"`},
+		{"exec", `{` + cmd + `,"cols":80,"rows":24}`, `need "pty"`},
+		{"exec", `{` + cmd + `,"pty":true,"cols":80}`, `go together`},
 	}
 	for _, c := range cases {
 		t.Run(c.want+c.args[:min(40, len(c.args))], func(t *testing.T) {
@@ -171,6 +173,20 @@ func TestX1Results(t *testing.T) {
 	}
 	if err := b.fails("exec", `{"command":"true","env":{"PATH":"/x"}}`); !strings.Contains(err.Message, "PATH") { // pro-0050
 		t.Errorf("X-10: %v", err)
+	}
+}
+
+func TestCallersFaultsAreNotOurs(t *testing.T) {
+	b := newBed(t, "")
+	id := b.exec(`{"command":"cat","background":true,"pty":true}`).SessionID
+	for _, args := range []string{
+		`{"action":"clear","sessionId":"` + id + `"}`,
+		`{"action":"send-keys","sessionId":"` + id + `","hex":["zz"]}`,
+		`{"action":"send-keys","sessionId":"` + id + `","keys":["Entr"]}`,
+	} {
+		if err := b.fails("process", args); err.Type != protocol.ErrInvalid {
+			t.Errorf("%s: %s %s", args, err.Type, err.Message)
+		}
 	}
 }
 
@@ -261,6 +277,51 @@ func TestIdempotencyKey(t *testing.T) {
 	other.Credential = "token:x"
 	if _, err := b.s.Call(context.Background(), other, req, nil); err != nil {
 		t.Errorf("another credential's key: %v", err)
+	}
+}
+
+// A retry after a lost connection joins the run and keeps it alive.
+func TestIdempotencyKeyOutlivesTheFirstCaller(t *testing.T) {
+	b := newBed(t, "")
+	req := protocol.ToolRequest{Tool: "exec", IdempotencyKey: "k", Args: []byte(`{"command":"sleep 1; echo done"}`)}
+	first, cancel := context.WithCancel(context.Background())
+	started := make(chan struct{})
+	gone := make(chan error, 1)
+	go func() {
+		_, err := b.s.Call(first, b.caller, req, func(p protocol.Progress) {
+			if p.Pid != 0 {
+				close(started)
+			}
+		})
+		gone <- err
+	}()
+	<-started
+	second := make(chan *protocol.ToolResult, 1)
+	go func() {
+		res, err := b.call(req)
+		if err != nil {
+			t.Error(err)
+		}
+		second <- res
+	}()
+	for { // until the second waits, too
+		b.s.answers.mu.Lock()
+		n := 0
+		for _, e := range b.s.answers.m {
+			n = e.waiting
+		}
+		b.s.answers.mu.Unlock()
+		if n == 2 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-gone; err == nil {
+		t.Error("the first caller was cancelled and got a result")
+	}
+	if r := (<-second).Details.(*protocol.ExecResult); r.Status != protocol.StatusCompleted || *r.Output != "done\n" {
+		t.Errorf("the second got %+v", r)
 	}
 }
 
