@@ -53,3 +53,16 @@ func TestEventsRefused(t *testing.T) {
 		t.Errorf("got %v", wire)
 	}
 }
+
+// A token that is revoked while it listens is told so, not that the daemon has gone.
+func TestC6_EventsEndWithTheToken(t *testing.T) {
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"id\":\"e-1\"}\n\n"+
+			"event: unauthorized\ndata: {\"error\":{\"message\":\"Unauthorized\",\"type\":\"unauthorized\"}}\n\n")
+	})
+	n := 0
+	if wire := wireError(t, c.Events(t.Context(), "", func(protocol.Event) { n++ })); wire.Type != protocol.ErrUnauthorized || n != 1 {
+		t.Errorf("%v after %d events", wire, n)
+	}
+}

@@ -13,7 +13,7 @@ import (
 type statusWriter struct {
 	http.ResponseWriter
 	status int
-	before func() // called in front of every write; may be nil
+	before func() // called in front of everything that is written; may be nil
 }
 
 // Write passes on.
@@ -28,6 +28,9 @@ func (w *statusWriter) Write(data []byte) (int, error) {
 func (w *statusWriter) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status
+	}
+	if w.before != nil {
+		w.before()
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

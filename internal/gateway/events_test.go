@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"openclaw/internal/identity"
 	"openclaw/internal/protocol"
 )
 
@@ -123,5 +124,71 @@ func TestEventStreamEndsWithTheGateway(t *testing.T) {
 	}
 	if a := h.do("GET", "/healthz", "", ""); a.status != http.StatusServiceUnavailable {
 		t.Errorf("a request while stopping: %d", a.status)
+	}
+}
+
+// end reads a stream to its end and returns what came.
+func end(t *testing.T, scan *bufio.Scanner) string {
+	t.Helper()
+	var text strings.Builder
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for scan.Scan() {
+			text.WriteString(scan.Text() + "\n")
+		}
+	}()
+	await(t, "the end of the stream", done)
+	return text.String()
+}
+
+// C-6: a token that is revoked, here or by another process, opens nothing any more, and
+// what it has opened closes.
+func TestC6_RevokedTokenEndsItsEventStream(t *testing.T) {
+	const last = "event: unauthorized\ndata: {\"error\":{\"message\":\"Unauthorized\",\"type\":\"unauthorized\"}}\n\n"
+	secret := protocol.Event{Kind: protocol.EventFinished, Agent: "main", Text: "secret"}
+	for _, tt := range []struct {
+		name      string
+		heartbeat time.Duration
+		publish   bool
+	}{
+		{"at the next event", time.Hour, true},
+		{"at the next heartbeat", 20 * time.Millisecond, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := start(t, &fakeTools{}, "")
+			h.s.heartbeat = tt.heartbeat
+			id, further := h.token("main", false)
+			revoked := h.listen(t.Context(), further, "", "")
+			plain := h.listen(t.Context(), h.agent, "", "")
+			elsewhere, err := identity.Open(h.s.opt.StateDir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := elsewhere.Revoke(id); err != nil {
+				t.Fatal(err)
+			}
+			if tt.publish {
+				h.bus.Publish(secret)
+			}
+			if got := end(t, revoked); !strings.HasSuffix(got, last) || strings.Contains(got, "secret") {
+				t.Errorf("the stream ended with %q", got)
+			}
+			if !tt.publish {
+				h.bus.Publish(secret)
+			}
+			if _, _, data := next(t, plain); !strings.Contains(data, "secret") {
+				t.Errorf("another token's stream got %s", data)
+			}
+			if a := h.do("POST", "/rpc", h.operator, `{"method":"agents.token.revoke","params":{"id":"default"}}`); a.status != 200 {
+				t.Fatalf("%d %s", a.status, a.body)
+			}
+			if tt.publish {
+				h.bus.Publish(secret)
+			}
+			if got := end(t, plain); !strings.HasSuffix(got, last) || strings.Contains(got, "secret") {
+				t.Errorf("the plain token's stream ended with %q", got)
+			}
+		})
 	}
 }
