@@ -8,8 +8,8 @@ export FUZZTIME ?= 20s
 build: ## build bin/openclaw: static, stripped, reproducible
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X openclaw/internal/cli.version=$(VERSION)" -o bin/openclaw ./cmd/openclaw
 
-run: build ## build, then run the gateway in the foreground
-	bin/openclaw gateway run
+run: build ## build, then run the gateway (ARGS="--port 0" for another port)
+	bin/openclaw gateway run $(ARGS)
 
 test: ## install what the tests need, vet for three systems, test with the race detector
 	@scripts/test

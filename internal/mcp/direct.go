@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"openclaw/internal/protocol"
 )
 
 // This file is a short way for the one request that comes all the time: a tools/call
@@ -26,72 +25,47 @@ import (
 // sessions it has not seen for sessionIdle.
 const sdkEvery = time.Hour
 
-// message is what the short way reads of a request.
-type message struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Method  string          `json:"method"`
-	Params  struct {
-		Meta           map[string]json.RawMessage `json:"_meta"`
-		Name           string                     `json:"name"`
-		Arguments      json.RawMessage            `json:"arguments"`
-		RequestID      json.RawMessage            `json:"requestId"` // of notifications/cancelled
-		InputResponses json.RawMessage            `json:"inputResponses"`
-		RequestState   json.RawMessage            `json:"requestState"`
-	} `json:"params"`
-}
-
-// reply is the answer to a call.
-type reply struct {
-	Version string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Result  replyResult     `json:"result"`
-}
-
-type replyResult struct {
-	Meta              map[string]any     `json:"_meta,omitempty"`
-	Content           []protocol.Content `json:"content"`
-	StructuredContent any                `json:"structuredContent,omitempty"`
-	IsError           bool               `json:"isError,omitempty"`
-	ResultType        string             `json:"resultType,omitempty"` // since perRequestVersion
-}
-
 // callID names a call in flight; the session alone tells apart clients that count alike.
-type callID struct{ session, request string }
+type callID struct {
+	session string
+	request jsonrpc.ID
+}
 
 var errCancelled = errors.New("the client cancelled the call")
 
 // direct answers a plain tools/call and reports whether it did. It also sees the
 // cancellations of its calls, which the SDK does not know.
 func (h *HTTP) direct(e *endpoint, w http.ResponseWriter, r *http.Request, body []byte, c caller) bool {
-	isCall := bytes.Contains(body, []byte(`"tools/call"`))
-	if !isCall && !bytes.Contains(body, []byte(`"notifications/cancelled"`)) {
+	if !bytes.Contains(body, []byte(`"`+methodCallTool+`"`)) && !bytes.Contains(body, []byte(`"`+methodCancelled+`"`)) {
 		return false
 	}
-	var m message
-	if json.Unmarshal(body, &m) != nil || m.Version != "2.0" {
+	m, refused := readMessage(body)
+	if refused != nil {
 		return false
 	}
 	session := r.Header.Get(sessionHeader)
-	if m.Method == "notifications/cancelled" {
-		e.cancelDirect(callID{session, string(m.Params.RequestID)})
+	if m.is(methodCancelled) {
+		if _, id, ok := cancelledID(m.params); ok {
+			e.cancelDirect(callID{session, id})
+		}
 		return false // the SDK may have the call, and answers
 	}
 	var result replyResult
+	tc, plain := m.toolCall()
 	switch {
-	case m.Method != methodCallTool || !plainRequest(r) || !plainCall(&m):
+	case !plain || !plainRequest(r):
 		return false
-	case perRequest(r, &m):
+	case perRequest(r, &tc):
 		session = ""
 		result.ResultType = "complete"
 		result.Meta = map[string]any{sdk.MetaKeyServerInfo: h.opt.implementation()}
-	case !inSession(r, &m) || !e.usable(session):
+	case !inSession(r, &tc) || !e.usable(session):
 		return false
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	if session != "" {
-		leave, ok := e.enterDirect(callID{session, string(m.ID)}, cancel)
+		leave, ok := e.enterDirect(callID{session, tc.key}, cancel)
 		if !ok {
 			return false // the id is in use, which the SDK refuses
 		}
@@ -99,31 +73,15 @@ func (h *HTTP) direct(e *endpoint, w http.ResponseWriter, r *http.Request, body 
 	}
 	ctx, end := until(ctx, h.base)
 	defer end()
-	h.answer(ctx, w, &m, result, c)
-	return true
-}
-
-// answer makes the call and writes its result into the form that was begun.
-func (h *HTTP) answer(ctx context.Context, w http.ResponseWriter, m *message, result replyResult, c caller) {
-	res, failure := call(ctx, h.opt.logger(), c, protocol.ToolRequest{Tool: m.Params.Name, Args: m.Params.Arguments}, nil)
-	if failure != nil {
-		result.IsError, result.Content = true, protocol.Text(failure.Error())
-	} else {
-		result.Content, result.StructuredContent = res.Content, res.Details
-	}
-	if result.Content == nil {
-		result.Content = []protocol.Content{} // the protocol has no null here
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(reply{Version: "2.0", ID: m.ID, Result: result}); err != nil {
-		h.opt.logger().Error("encode a tool's result", "tool", m.Params.Name, "err", err)
+	text, err := h.opt.answer(ctx, c, &tc, result)
+	if err != nil {
+		h.opt.logger().Error("tool call", "tool", tc.name, "err", err)
 		http.Error(w, "result cannot be encoded", http.StatusInternalServerError)
-		return
+		return true
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(out.Bytes()) // a client that has gone is nobody to tell
+	_, _ = w.Write(text) // a client that has gone is nobody to tell
+	return true
 }
 
 // plainRequest looks at the headers that every version has.
@@ -134,41 +92,30 @@ func plainRequest(r *http.Request) bool {
 		strings.Contains(accept, "application/json") && strings.Contains(accept, "text/event-stream")
 }
 
-// plainCall looks at the message: an id that is a whole number or a string, a name, no
-// live output asked for, no second round of a call that asked back.
-func plainCall(m *message) bool {
-	id := m.ID
-	if len(id) == 0 || id[0] != '"' && (id[0] < '0' || id[0] > '9' || bytes.ContainsAny(id, ".eE")) {
-		return false
-	}
-	_, live := m.Params.Meta["progressToken"]
-	return !live && m.Params.Name != "" && m.Params.InputResponses == nil && m.Params.RequestState == nil
-}
-
 // perRequest reports whether the request follows the version without sessions, and
 // says so everywhere it has to.
-func perRequest(r *http.Request, m *message) bool {
-	if r.Header.Get(versionHeader) != perRequestVersion || r.Header.Get("Mcp-Method") != methodCallTool || r.Header.Get("Mcp-Name") != m.Params.Name {
+func perRequest(r *http.Request, tc *toolCall) bool {
+	if r.Header.Get(versionHeader) != perRequestVersion || r.Header.Get("Mcp-Method") != methodCallTool || r.Header.Get("Mcp-Name") != tc.name {
 		return false
 	}
 	var version string
-	if json.Unmarshal(m.Params.Meta[sdk.MetaKeyProtocolVersion], &version) != nil || version != perRequestVersion {
+	if json.Unmarshal(tc.meta[sdk.MetaKeyProtocolVersion], &version) != nil || version != perRequestVersion {
 		return false
 	}
 	var about struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	}
-	if info, given := m.Params.Meta[sdk.MetaKeyClientInfo]; given && json.Unmarshal(info, &about) != nil {
+	if info, given := tc.meta[sdk.MetaKeyClientInfo]; given && json.Unmarshal(info, &about) != nil {
 		return false
 	}
-	capabilities := m.Params.Meta[sdk.MetaKeyClientCapabilities]
+	capabilities := tc.meta[sdk.MetaKeyClientCapabilities]
 	return len(capabilities) > 0 && capabilities[0] == '{'
 }
 
 // inSession reports whether the request follows an older version.
-func inSession(r *http.Request, m *message) bool {
-	if _, given := m.Params.Meta[sdk.MetaKeyProtocolVersion]; given {
+func inSession(r *http.Request, tc *toolCall) bool {
+	if _, given := tc.meta[sdk.MetaKeyProtocolVersion]; given {
 		return false
 	}
 	version := r.Header.Get(versionHeader)
