@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ import (
 // neverYield keeps a foreground command in the foreground: the longest wait that the
 // tool takes (one day).
 const neverYield = 24 * time.Hour
+
+// hosts are what --host takes; the tool has the same list.
+var hosts = []string{"auto", "sandbox", "gateway", "node"}
 
 // execOptions is what a person asked of openclaw exec.
 type execOptions struct {
@@ -49,7 +53,8 @@ and unlike ssh: openclaw exec -- ls '*' lists the file that is called *.
 
 Output comes as the command writes it, byte for byte, on the stream it was written to.
 Without -i the command's standard input is at its end. Signals are passed on; a second
-SIGINT within two seconds, or a second SIGTERM, ends the command and all it started.
+SIGINT, SIGHUP or SIGQUIT within two seconds, or a second SIGTERM, ends the command and
+all it started. Under nohup a SIGHUP does nothing.
 With -it the terminal is the command's until it ends, and there is no time-out unless
 --timeout is given.
 
@@ -122,6 +127,10 @@ func (o *execOptions) check() error {
 		}
 	}
 	switch {
+	case strings.TrimSpace(commandText(o.command)) == "":
+		return usage("the command is empty")
+	case o.host != "" && !slices.Contains(hosts, o.host):
+		return usage("--host %q: use %s", o.host, strings.Join(hosts, ", "))
 	case o.background && o.yield != nil:
 		return usage("--background returns at once and --yield later; give one")
 	case o.background && o.stdin:

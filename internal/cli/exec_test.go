@@ -70,12 +70,23 @@ func TestExecFlagsRefused(t *testing.T) {
 	for _, args := range []string{
 		"", "--env A x", "--env =b x", "--timeout -1 x", "--timeout NaN x", "--timeout 1e30 x", "--yield never x",
 		"--background -i x", "--background --yield 1s x", "-it --json x", "-t --streams x",
+		"--host bogus x", "--host Gateway x",
 	} {
 		env, _, _ := testEnv(t, nil)
 		cmd := newExec(env, func(context.Context, *Env, execOptions) error { t.Errorf("%s ran", args); return nil })
 		err := parse(cmd, strings.Fields(args)...)
 		if codeOf(err) != exitUsage {
 			t.Errorf("%s: code %d, %v", args, codeOf(err), err)
+		}
+	}
+}
+
+func TestC30_EmptyCommandIsWrongUsage(t *testing.T) {
+	for _, command := range []string{"", " \n\t"} {
+		env, _, _ := testEnv(t, nil)
+		cmd := newExec(env, func(context.Context, *Env, execOptions) error { t.Errorf("%q ran", command); return nil })
+		if err := parse(cmd, "--", command); codeOf(err) != exitUsage {
+			t.Errorf("%q: code %d, %v", command, codeOf(err), err)
 		}
 	}
 }
@@ -164,7 +175,9 @@ func TestPatience(t *testing.T) {
 		{{"SIGINT", 0, false}, {"SIGINT", 1999, true}},
 		{{"SIGINT", 0, false}, {"SIGINT", 2000, false}, {"SIGINT", 3000, true}},
 		{{"SIGTERM", 0, false}, {"SIGTERM", 60_000, true}},
-		{{"SIGINT", 0, false}, {"SIGTERM", 10, false}, {"SIGHUP", 20, false}, {"SIGHUP", 30, false}},
+		{{"SIGINT", 0, false}, {"SIGTERM", 10, false}, {"SIGHUP", 20, false}, {"SIGQUIT", 30, false}},
+		{{"SIGHUP", 0, false}, {"SIGHUP", 2000, false}, {"SIGHUP", 3999, true}},
+		{{"SIGQUIT", 0, false}, {"SIGHUP", 1000, false}, {"SIGQUIT", 1500, true}},
 	} {
 		var p patience
 		for _, s := range steps {
@@ -261,5 +274,19 @@ func TestExecOutputCannotBeWritten(t *testing.T) {
 	err := execThrough(t.Context(), env, execOptions{command: []string{"x"}}, &link{caller: call, remote: true})
 	if codeOf(err) != exitOurs || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("code %d, %v", codeOf(err), err)
+	}
+}
+
+// X-21, C-30: a record that cannot be written is a warning; the command's end stands.
+func TestX21_RecordCannotBeWritten(t *testing.T) {
+	for _, code := range []int{0, 7} {
+		env, stdout, stderr := testEnv(t, nil)
+		call := scripted{progress: []protocol.Progress{{Data: []byte("x")}}, details: &protocol.ExecResult{Status: protocol.StatusCompleted, ExitCode: &code}}
+		full := &link{caller: call, close: func() error { return errors.New("runs.jsonl: no space left on device") }}
+		err := execAndClose(t.Context(), env, execOptions{command: []string{"x"}}, full)
+		const warning = "openclaw: warning: the command's record may be incomplete: runs.jsonl: no space left on device\n"
+		if codeOf(err) != code || stdout.String() != "x" || stderr.String() != warning {
+			t.Errorf("code %d, want %d; out %q, err %q", codeOf(err), code, stdout, stderr)
+		}
 	}
 }

@@ -22,9 +22,15 @@ func runExec(ctx context.Context, env *Env, o execOptions) error {
 		}
 		return &exitError{code: exitOurs, err: err}
 	}
-	err = execThrough(ctx, env, o, link)
-	if cerr := link.close(); cerr != nil && err == nil {
-		err = &exitError{code: exitOurs, err: cerr}
+	return execAndClose(ctx, env, o, link)
+}
+
+// execAndClose runs the command and closes the link. The command's own end stands
+// whatever becomes of its record, as on a full disk.
+func execAndClose(ctx context.Context, env *Env, o execOptions, link *link) error {
+	err := execThrough(ctx, env, o, link)
+	if cerr := link.close(); cerr != nil {
+		env.say("warning", "the command's record may be incomplete: %v", cerr)
 	}
 	return err
 }

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// impatience is how soon a second SIGINT means "end it" and not "tell it again".
+// impatience is how soon a second SIGINT, SIGHUP or SIGQUIT means "end it" and not "tell
+// it again".
 const impatience = 2 * time.Second
 
 // watchSignals takes the signals for the command until stop is called.
 func (x *execution) watchSignals() (stop func()) {
 	arrived := make(chan os.Signal, 8)
-	signal.Notify(arrived, slices.Concat(forwarded, windowSignals, pipeSignals)...)
+	signal.Notify(arrived, slices.Concat(heard(forwarded), windowSignals, pipeSignals)...)
 	quit := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -60,24 +61,25 @@ func (x *execution) signal(s os.Signal, p *patience) {
 	})
 }
 
-// patience counts what a person has asked for already.
+// patience counts what a person has asked for already; the zero value is the beginning.
 type patience struct {
-	interrupt  time.Time // the last SIGINT
+	last       map[string]time.Time // by signal: when it last came
 	terminated bool
 }
 
-// exhausted says whether this signal is the one too many: a second SIGINT within two
-// seconds, a second SIGTERM.
+// exhausted says whether this signal is the one too many: a second SIGTERM, or a second
+// one of the others within two seconds. Those may well be meant for the command again
+// later: a server reads its settings anew at each SIGHUP.
 func (p *patience) exhausted(name string, now time.Time) bool {
-	switch name {
-	case "SIGINT":
-		again := !p.interrupt.IsZero() && now.Sub(p.interrupt) < impatience
-		p.interrupt = now
-		return again
-	case "SIGTERM":
+	if name == "SIGTERM" {
 		again := p.terminated
 		p.terminated = true
 		return again
 	}
-	return false
+	if p.last == nil {
+		p.last = map[string]time.Time{}
+	}
+	before, again := p.last[name]
+	p.last[name] = now
+	return again && now.Sub(before) < impatience
 }

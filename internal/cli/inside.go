@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 )
 
 // sessionMarker is in the environment of everything a process session started.
 const sessionMarker = "OPENCLAW_PROCESS_SESSION"
+
+// groupPrefix begins the names of the control groups of commands.
+const groupPrefix = "openclaw-"
 
 // guardTokens refuses to change tokens from inside a process session: an agent
 // that can run a command could else make itself the operator. It is a guard rail: a
@@ -19,9 +23,33 @@ func (e *Env) guardTokens(what string) error {
 }
 
 // insideSession says whether this process descends from a process session. A command
-// can take the mark out of its own environment, not out of what its parents were
-// started with.
-func insideSession(environ []string) bool { return marked(environ) || markedAncestor() }
+// can take the mark out of its own environment, and replace the shell that has it; then
+// its ancestors and its control group still tell.
+func insideSession(environ []string) bool { return marked(environ) || startedByUs() }
+
+// runsCommands says whether a command line of this program is of one that starts
+// commands for others: gateway run, mcp or exec. Words count wherever they stand, so that
+// no flag in between hides them.
+func runsCommands(argv []string) bool {
+	if len(argv) == 0 {
+		return false
+	}
+	has := func(word string) bool { return slices.Contains(argv[1:], word) }
+	return has("exec") || has("mcp") || has("gateway") && has("run")
+}
+
+// inOurGroup says whether the content of /proc/self/cgroup names a group that a gateway
+// made for its commands.
+func inOurGroup(list string) bool {
+	for line := range strings.Lines(list) {
+		for part := range strings.SplitSeq(strings.TrimSpace(line), "/") {
+			if strings.HasPrefix(part, groupPrefix) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 func marked(environ []string) bool {
 	for _, kv := range environ {

@@ -2,6 +2,6 @@
 
 package cli
 
-// markedAncestor is always false: this system does not show what other processes were
+// startedByUs is always false: this system does not show what other processes were
 // started with, so only our own environment counts.
-func markedAncestor() bool { return false }
+func startedByUs() bool { return false }

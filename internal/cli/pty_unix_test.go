@@ -279,6 +279,8 @@ func TestC31_Signals(t *testing.T) {
 			{"hang up", `trap 'exit 8' HUP; echo up; while :; do sleep 0.02; done`, []syscall.Signal{syscall.SIGHUP}, 8},
 			{"quit", `trap 'exit 6' QUIT; echo up; while :; do sleep 0.02; done`, []syscall.Signal{syscall.SIGQUIT}, 6},
 			{"two interrupts", `trap '' INT; echo up; while :; do sleep 0.02; done`, []syscall.Signal{syscall.SIGINT, syscall.SIGINT}, 130},
+			{"two hang-ups", `trap '' HUP; echo up; while :; do sleep 0.02; done`, []syscall.Signal{syscall.SIGHUP, syscall.SIGHUP}, 129},
+			{"two quits", `trap '' QUIT; echo up; while :; do sleep 0.02; done`, []syscall.Signal{syscall.SIGQUIT, syscall.SIGQUIT}, 131},
 			{"two terminates", `trap '' TERM; echo up; while :; do sleep 0.02; done`, []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}, 143},
 		} {
 			t.Run(tt.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -122,7 +123,7 @@ func interruptible(parent context.Context, run func(context.Context) error) erro
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	arrived := make(chan os.Signal, 1)
-	signal.Notify(arrived, endSignals...)
+	signal.Notify(arrived, heard(endSignals)...)
 	defer signal.Stop(arrived)
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -142,6 +143,14 @@ func interruptible(parent context.Context, run func(context.Context) error) erro
 		return &exitError{code: signalCode(sig.name())}
 	}
 	return err
+}
+
+// heard leaves a hang-up out that this program was started to ignore, as nohup does: it
+// stays ignored. The list is one of signals to take.
+func heard(list []os.Signal) []os.Signal {
+	return slices.DeleteFunc(slices.Clone(list), func(s os.Signal) bool {
+		return slices.Contains(hangups, s) && signal.Ignored(s)
+	})
 }
 
 // signalled is the cause of a context that a signal ended.

@@ -11,6 +11,9 @@ import (
 // endSignals ask this program to end.
 var endSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 
+// hangups say that the terminal has gone.
+var hangups = []os.Signal{syscall.SIGHUP}
+
 // forwarded are the signals that exec hands to its command (C-31).
 var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 

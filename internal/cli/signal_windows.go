@@ -10,6 +10,7 @@ import (
 var (
 	endSignals    = []os.Signal{os.Interrupt}
 	forwarded     = []os.Signal{os.Interrupt}
+	hangups       []os.Signal
 	windowSignals []os.Signal
 	pipeSignals   []os.Signal
 )

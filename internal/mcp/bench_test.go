@@ -21,7 +21,11 @@ const benchCall = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"nam
 const benchMeta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
-func BenchmarkStdio(b *testing.B) {
+func BenchmarkStdio(b *testing.B) { benchStdio(b, ways()["direct"]) }
+
+func BenchmarkStdioSDK(b *testing.B) { benchStdio(b, viaSDK) }
+
+func benchStdio(b *testing.B, as func(string) string) {
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
 	done := make(chan error, 1)
@@ -46,7 +50,7 @@ func BenchmarkStdio(b *testing.B) {
 	id := 10
 	for b.Loop() {
 		id++
-		roundTrip(fmt.Sprintf(benchCall, id, ""))
+		roundTrip(as(fmt.Sprintf(benchCall, id, "")))
 	}
 	_ = toServer.Close()
 	if err := <-done; err != nil {

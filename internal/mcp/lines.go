@@ -92,12 +92,16 @@ func newLineWriter(out io.Writer) *lineWriter {
 }
 
 // write writes a line with its end.
-func (w *lineWriter) write(line []byte) error {
+func (w *lineWriter) write(line []byte) error { return w.writeAfter(func() {}, line) }
+
+// writeAfter writes a line that comes out before any other that first gives rise to.
+func (w *lineWriter) writeAfter(first func(), line []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return w.err
 	}
+	first()
 	if _, err := w.out.Write(line); err != nil {
 		w.err = err
 		close(w.failed)

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// This file reads JSON that is known to be valid, without decoding it: what is called
-// with anything else panics or loops no further than the text's end.
+// This file reads JSON that is known to be valid, without decoding it: called with
+// anything else it may panic.
 
 // members gives every member of an object, its value as it stands in the text. It
 // reports whether all of it nests at most plainDepth deep.

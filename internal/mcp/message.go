@@ -69,7 +69,7 @@ func readMessage(text []byte) (m message, refused *fault) {
 	case m.method != nil && m.method[0] != '"':
 		return m, invalid(`member "method" must be a string`)
 	case m.method != nil && m.id != nil && !named:
-		return m, invalid("member \"id\" must be a string or a whole number up to 2^53")
+		return m, invalid(`member "id" must be a string or a whole number up to 2^53`)
 	case m.method != nil:
 		return m, nil
 	case (m.result == nil) == (m.err == nil) || !named && (m.err == nil || string(m.id) != "null"):
@@ -156,7 +156,7 @@ type toolCall struct {
 // toolCall reads one. It is not plain when it asks for live output, is the second round
 // of a call that asked back, or is written in a way that only the SDK is to judge.
 func (m *message) toolCall() (c toolCall, plain bool) {
-	if !m.is(methodCallTool) || m.odd || m.id == nil || bytes.ContainsAny(m.id, `\.eE`) && m.id[0] != '"' ||
+	if !m.is(methodCallTool) || m.odd || m.id == nil || m.id[0] != '"' && bytes.ContainsAny(m.id, ".eE") ||
 		len(m.params) == 0 || m.params[0] != '{' {
 		return c, false
 	}
@@ -193,7 +193,7 @@ func (m *message) toolCall() (c toolCall, plain bool) {
 	return c, !live
 }
 
-// reply is the answer to a call, and failure the refusal of a message.
+// reply is the answer to a call, and refusal the one to a message that is refused.
 type (
 	reply struct {
 		Version string          `json:"jsonrpc"`
@@ -207,12 +207,12 @@ type (
 		IsError           bool               `json:"isError,omitempty"`
 		ResultType        string             `json:"resultType,omitempty"` // since perRequestVersion
 	}
-	failure struct {
+	refusal struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"` // nil is written as null
-		Error   failureText     `json:"error"`
+		Error   refusalText     `json:"error"`
 	}
-	failureText struct {
+	refusalText struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
 	}
@@ -230,15 +230,15 @@ func (o Options) answer(ctx context.Context, c caller, tc *toolCall, result repl
 	if result.Content == nil {
 		result.Content = []protocol.Content{} // the protocol has no null here
 	}
-	text, err := line(reply{Version: rpcVersion, ID: tc.id, Result: result})
+	text, err := encodeLine(reply{Version: rpcVersion, ID: tc.id, Result: result})
 	if err != nil {
 		return nil, fmt.Errorf("encode the result of %s: %w", tc.name, err)
 	}
 	return text, nil
 }
 
-// line encodes a message and ends it.
-func line(message any) ([]byte, error) {
+// encodeLine encodes a message and ends it.
+func encodeLine(message any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,11 +23,17 @@ import (
 func ServeStdio(ctx context.Context, c caller, opt Options, in io.ReadCloser, out io.Writer) error {
 	opt.Log = opt.logger()
 	s := &stdio{opt: opt, caller: c, out: newLineWriter(out), toSDK: make(chan jsonrpc.Message), closed: make(chan struct{})}
-	calls, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	// Not of ctx, because answers have to stop before calls see their end.
+	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	end := sync.OnceFunc(func() {
+		s.flights.end()
+		cancel(cmp.Or(context.Cause(ctx), errGone))
+	})
+	defer end()
+	defer context.AfterFunc(ctx, end)() // also while a client that does not read holds up serve
 	server := newServer(opt, func(call context.Context, _ sdk.Request) (context.Context, caller, func()) {
-		call, end := until(call, calls)
-		return call, c, end
+		call, leave := until(call, calls)
+		return call, c, leave
 	})
 	session, err := server.Connect(ctx, s, nil)
 	if err != nil {
@@ -34,8 +41,7 @@ func ServeStdio(ctx context.Context, c caller, opt Options, in io.ReadCloser, ou
 	}
 	done := make(chan struct{})
 	err = s.serve(calls, readLines(in, done))
-	s.flights.end()
-	cancel(errGone)
+	end()
 	close(done)
 	_ = s.Close()
 	_ = session.Wait() // what went wrong, if anything, is err
@@ -74,7 +80,7 @@ func (s *stdio) serve(ctx context.Context, lines <-chan inputLine) error {
 		case <-s.out.failed:
 			return s.out.fault()
 		case <-s.closed:
-			return sdk.ErrConnectionClosed
+			return cmp.Or(s.out.fault(), sdk.ErrConnectionClosed) // the SDK ends when it cannot write
 		}
 		if errors.Is(next.err, errLineTooLong) {
 			s.refuse(nil, invalid(fmt.Sprintf("the line has more than %d bytes", lineMax)))
@@ -132,21 +138,24 @@ func (s *stdio) admit(req *jsonrpc.Request) bool {
 		req.Params = append(append([]byte(`{"requestId":`), raw...), '}')
 	}
 	if req.IsCall() && !s.flights.enter(req.ID, flight{initialize: req.Method == "initialize"}) {
-		s.refuse(nil, inUse)
+		s.refuse(nil, inUse(req.ID))
 		return false
 	}
 	return true
 }
 
-// inUse goes out without the id: under it, it would be the answer to the other request.
-var inUse = invalid("a request with this id is in flight")
+// inUse goes out with the id in its text only: under the id, it would be taken for the
+// answer to the request that is in flight.
+func inUse(id jsonrpc.ID) *fault {
+	return invalid(fmt.Sprintf("a request with the id %.64q is in flight", fmt.Sprint(id.Raw())))
+}
 
 // call makes a plain call.
 func (s *stdio) call(ctx context.Context, tc *toolCall) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if !s.flights.enter(tc.key, flight{cancel: cancel}) {
 		cancel(nil)
-		s.refuse(nil, inUse)
+		s.refuse(nil, inUse(tc.key))
 		return
 	}
 	s.direct.Go(func() {
@@ -174,7 +183,7 @@ func (s *stdio) blamed(m *message) json.RawMessage {
 }
 
 func (s *stdio) refuse(id json.RawMessage, why *fault) {
-	text, err := line(failure{Version: rpcVersion, ID: id, Error: failureText{why.code, why.text}})
+	text, err := encodeLine(refusal{Version: rpcVersion, ID: id, Error: refusalText{why.code, why.text}})
 	if err != nil {
 		s.opt.Log.Error("encode a refusal", "err", err)
 		return

@@ -20,11 +20,15 @@ type stdioClient struct {
 	done  chan error
 }
 
+func newStdioClient(t *testing.T, in *io.PipeWriter, out io.Reader) *stdioClient {
+	return &stdioClient{t: t, in: in, lines: bufio.NewReader(out), done: make(chan error, 1)}
+}
+
 func startStdio(t *testing.T, ctx context.Context, c caller) *stdioClient {
 	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	s := &stdioClient{t: t, in: toServer, lines: bufio.NewReader(fromServer), done: make(chan error, 1)}
+	s := newStdioClient(t, toServer, fromServer)
 	go func() {
 		err := ServeStdio(ctx, c, Options{Version: "1"}, in, out)
 		_ = out.Close()
@@ -116,7 +120,10 @@ func TestX7_CancelledNotificationEndsTheCall(t *testing.T) {
 	}
 	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 	await(t, "the cancellation", ended)
-	s.read()
+	s.send(`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
+	if answer := s.read(); !strings.Contains(answer, `"id":8`) {
+		t.Errorf("a cancelled call was answered: %s", answer)
+	}
 	_ = s.in.Close()
 	if err := s.wait(); err != nil {
 		t.Error(err)

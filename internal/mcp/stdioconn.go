@@ -35,20 +35,21 @@ func (s *stdio) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	first := func() {}
 	if response, ok := m.(*jsonrpc.Response); ok {
 		of, send := s.flights.finish(response.ID)
 		if !send {
 			return nil
 		}
 		if of.initialize && response.Error == nil {
-			s.begin(response.Result)
+			first = func() { s.begin(response.Result) }
 		}
 	}
 	text, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
-	return s.out.write(append(text, '\n'))
+	return s.out.writeAfter(first, append(text, '\n'))
 }
 
 // begin sees what the answer to initialize settles. A version without sessions has its

@@ -216,6 +216,14 @@ func (p *Process) members() []int {
 	return cgroupPids(p.cgroup.path)
 }
 
+// inCgroup reports whether something is left in the process's group, or may be.
+func (p *Process) inCgroup() bool {
+	p.leaveCgroup()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cgroup != nil
+}
+
 // leaveCgroup gives the group back once the process has been reaped and nothing is
 // left in it.
 func (p *Process) leaveCgroup() {

@@ -154,6 +154,13 @@ func (s *Starter) reapOrphan(pid int) {
 	}
 }
 
+// zombie reports whether a child of this process waits to be reaped.
+func (s *Starter) zombie() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+	return err == nil && info.Signo != 0
+}
+
 // orphans returns the children of this process that it did not start itself. The
 // kernel gives an orphan to the subreaper's first living thread, which is the main
 // one, so its list of children is enough; where that list is missing, /proc is walked.

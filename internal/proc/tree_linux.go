@@ -100,7 +100,8 @@ func (p *Process) pinnedLocked(t table) bool {
 
 // Leftovers returns what is still there of a process that has been waited for:
 // children that made a session of their own (the rest of the group is being ended). It
-// costs one system call when this process has no other child.
+// costs a system call or two when the process had a cgroup or this one has no other
+// child.
 func (p *Process) Leftovers() []Left {
 	p.mu.Lock()
 	group := p.group
@@ -109,7 +110,13 @@ func (p *Process) Leftovers() []Left {
 		t := p.starter.looks.table()
 		return t.leftovers(p.target(t))
 	}
-	if len(p.members()) > 0 {
+	if p.ref.Cgroup != "" {
+		if p.starter.zombie() {
+			p.starter.wake()
+		}
+		if !p.inCgroup() {
+			return nil // nothing was in it when it was given back, and nothing hides from it
+		}
 		p.starter.wake()
 		t := p.starter.looks.table()
 		return t.leftovers(p.target(t))
