@@ -58,6 +58,7 @@ func TestX6_CgroupFindsWhatHides(t *testing.T) {
 	defer s.Close()
 	other := start(t, s, script(t, "sleep 306"))
 	spec := script(t, hidden+"sleep 307")
+	spec.Own = true
 	c := start(t, s, spec)
 	pid := waitPid(t, spec.Dir, "pid")
 	if left := c.End(context.Background(), time.Second); len(left) > 0 {
@@ -67,6 +68,7 @@ func TestX6_CgroupFindsWhatHides(t *testing.T) {
 	waitGone(t, pid)
 
 	spec = script(t, hidden+waitLeaver+"exit 3")
+	spec.Own = true
 	c = start(t, s, spec)
 	exit, _ := c.wait()
 	if left := c.Leftovers(); exit.Code != 3 || len(left) != 1 {
@@ -76,7 +78,9 @@ func TestX6_CgroupFindsWhatHides(t *testing.T) {
 	waitGone(t, waitPid(t, spec.Dir, "pid"))
 
 	for range 200 { // groups are used again
-		c := start(t, s, script(t, "true"))
+		spec := script(t, "true")
+		spec.Own = true
+		c := start(t, s, spec)
 		c.wait()
 		if left := c.Leftovers(); len(left) > 0 {
 			t.Errorf("left %v", left)

@@ -40,6 +40,7 @@ type Spec struct {
 	Dir    string   // absolute working directory
 	Marker string   // value of MarkerEnv; "" = none
 	Stdin  bool     // an open pipe; false = end of file at once
+	Own    bool     // in a cgroup of its own where one can be made (Linux)
 	Split  bool     // standard error in a pipe of its own
 	PTY    *Size    // run in a pseudo-terminal of this size; Stdin and Split do not apply
 }

@@ -171,7 +171,10 @@ func (s *Starter) fork(p *Process, spec Spec, fds *files, sys *syscall.SysProcAt
 	s.starting.RLock()
 	defer s.starting.RUnlock()
 	attr := &syscall.ProcAttr{Dir: spec.Dir, Env: markedEnv(spec), Files: fds.child[:], Sys: sys}
-	if p.cgroup = s.groups.get(); p.cgroup != nil {
+	if spec.Own {
+		p.cgroup = s.groups.get()
+	}
+	if p.cgroup != nil {
 		sys.UseCgroupFD, sys.CgroupFD = true, int(p.cgroup.dir.Fd())
 		p.ref.Cgroup = p.cgroup.path
 	}

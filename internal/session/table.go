@@ -216,6 +216,8 @@ func (s *session) startProcess() error {
 	spec := proc.Spec{
 		Path: step.Path, Argv: step.Argv, Env: s.plan.Env, Dir: s.plan.Dir,
 		Marker: s.table.store.marker(s.plan.ID), Stdin: s.plan.Stdin, Split: s.streams[0] != nil,
+		// What is likely to stay gets a cgroup; for a short command it would cost too much.
+		Own: s.plan.Background || s.plan.PTY || s.plan.Stdin,
 	}
 	if s.plan.PTY {
 		spec.PTY = &proc.Size{Cols: s.plan.Cols, Rows: s.plan.Rows}
