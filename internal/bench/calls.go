@@ -157,17 +157,18 @@ func (b *bench) latency(ctx context.Context) error {
 		return err
 	}
 	defer snap.stop()
-	http := func(command string) func() error {
-		return func() error { _, err := d.invoke("exec", map[string]any{"command": command}); return err }
-	}
 	for _, command := range []string{"true", "echo hello"} {
 		target := ""
 		if command == "true" {
 			target = "p50 at most 1.35"
 		}
-		err := b.compare(ctx, "exec "+command, command, []figure{
+		http, err := d.exec(command)
+		if err != nil {
+			return err
+		}
+		err = b.compare(ctx, "exec "+command, command, []figure{
 			{"over MCP stdio", func() error { return alone.exec(command) }, target},
-			{"over HTTP", http(command), target},
+			{"over HTTP", http, target},
 			{"over MCP stdio through the daemon", func() error { return through.exec(command) }, ""},
 			{"over MCP stdio, with a shell snapshot of 20 functions", func() error { return snap.exec(command) }, "stated apart"},
 		})
@@ -242,13 +243,17 @@ func (b *bench) rate(ctx context.Context) error {
 		return err
 	}
 	defer d.stop()
+	call, err := d.exec("true")
+	if err != nil {
+		return err
+	}
 	var raw, ours []float64
 	for range 5 {
 		r, err := workers(ctx, func() error { return b.rawTrue("true") })
 		if err != nil {
 			return err
 		}
-		o, err := workers(ctx, func() error { _, err := d.invoke("exec", map[string]any{"command": "true"}); return err })
+		o, err := workers(ctx, call)
 		if err != nil {
 			return err
 		}

@@ -10,8 +10,6 @@ import (
 	"time"
 )
 
-const mib = 1 << 20
-
 func (b *bench) start(ctx context.Context) error {
 	var starts spread
 	var idle int64

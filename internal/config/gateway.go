@@ -106,10 +106,23 @@ func (g *Gateway) read(v value) {
 		{key: "nodes", read: g.readNodes},
 		{key: "controlUi", read: g.ControlUI.read},
 		// Sections of OpenClaw that are not ours; an existing file may have them (C-2).
-		{key: "mode"}, {key: "remote"}, {key: "reload"}, {key: "tailscale"}, {key: "http"},
-		{key: "publicOrigin"}, {key: "roles"}, {key: "cliAgents"}, {key: "terminal"}, {key: "push"},
-		{key: "trustedProxies"}, {key: "allowRealIpFallback"}, {key: "webchat"}, {key: "handshakeTimeoutMs"},
-		{key: "channelHealthCheckMinutes"}, {key: "channelMaxRestartsPerHour"}, {key: "channelStaleEventThresholdMinutes"},
+		{key: "mode"},
+		{key: "remote"},
+		{key: "reload"},
+		{key: "tailscale"},
+		{key: "http"},
+		{key: "publicOrigin"},
+		{key: "roles"},
+		{key: "cliAgents"},
+		{key: "terminal"},
+		{key: "push"},
+		{key: "trustedProxies"},
+		{key: "allowRealIpFallback"},
+		{key: "webchat"},
+		{key: "handshakeTimeoutMs"},
+		{key: "channelHealthCheckMinutes"},
+		{key: "channelMaxRestartsPerHour"},
+		{key: "channelStaleEventThresholdMinutes"},
 	})
 	if bind, ok := seen["bind"]; ok {
 		g.setBind(bind, custom)
@@ -161,7 +174,9 @@ func (a *Auth) read(v value) {
 				{key: "exemptLoopback", read: flag(&a.RateLimit.ExemptLoopback)},
 			})
 		}},
-		{key: "allowTailscale"}, {key: "identityScopes"}, {key: "trustedProxy"},
+		{key: "allowTailscale"},
+		{key: "identityScopes"},
+		{key: "trustedProxy"},
 	})
 	_, hasMode := seen["mode"]
 	_, hasToken := seen["token"]
@@ -249,10 +264,19 @@ func (c *ControlUI) read(v value) {
 			}
 		}},
 		{key: "allowedOrigins", read: list(&c.AllowedOrigins)},
-		{key: "root"}, {key: "toolTitles"}, {key: "embedSandbox"}, {key: "allowExternalEmbedUrls"},
-		{key: "chatMessageMaxWidth"}, {key: "experimental"}, {key: "environment"}, {key: "communityInvite"},
-		{key: "github"}, {key: "automaticallyFetchFavicons"},
-		{key: "allowInsecureAuth"}, {key: "dangerouslyDisableDeviceAuth"}, {key: "dangerouslyAllowHostHeaderOriginFallback"},
+		{key: "root"},
+		{key: "toolTitles"},
+		{key: "embedSandbox"},
+		{key: "allowExternalEmbedUrls"},
+		{key: "chatMessageMaxWidth"},
+		{key: "experimental"},
+		{key: "environment"},
+		{key: "communityInvite"},
+		{key: "github"},
+		{key: "automaticallyFetchFavicons"},
+		{key: "allowInsecureAuth"},
+		{key: "dangerouslyDisableDeviceAuth"},
+		{key: "dangerouslyAllowHostHeaderOriginFallback"},
 	})
 }
 

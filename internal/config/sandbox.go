@@ -91,7 +91,10 @@ func (s *Sandbox) read(v value) {
 			})
 		}},
 		{key: "docker", read: s.Docker.read},
-		{key: "ssh"}, {key: "browser"}, {key: "sessionToolsVisibility"}, {key: "environment"},
+		{key: "ssh"},
+		{key: "browser"},
+		{key: "sessionToolsVisibility"},
+		{key: "environment"},
 	})
 }
 

@@ -46,10 +46,13 @@ func TestX8_Environment(t *testing.T) {
 
 func TestP61_Judged(t *testing.T) {
 	m := newMachine(t, needShell(t, "zsh"), map[string]string{
-		".zshenv": "echo from zshenv", ".bashrc": "echo from bashrc", ".profile": "alias echo=false; PATH=/own:$PATH"},
+		".zshenv": "echo from zshenv", ".bashrc": "echo from bashrc", ".profile": "alias echo=false; PATH=/own:$PATH",
+	},
 		"BASH_ENV="+"/nowhere", "LD_LIBRARY_PATH=/x", "EDITOR=vim", "SSH_CLIENT=1", "SHLVL=0", "NODE_OPTIONS=--require=x")
-	out, launch := m.run(Request{Command: `echo "$BASH_VERSION" | cut -c1; echo "$LD_LIBRARY_PATH$EDITOR$NODE_OPTIONS,$HOME,$OPENCLAW_SHELL,$LANG"; type vim_helper 2>/dev/null`,
-		Judged: true, Snapshot: true, PathPrepend: []string{"/first"}, Env: map[string]string{"LANG": "C.UTF-8"}})
+	out, launch := m.run(Request{
+		Command: `echo "$BASH_VERSION" | cut -c1; echo "$LD_LIBRARY_PATH$EDITOR$NODE_OPTIONS,$HOME,$OPENCLAW_SHELL,$LANG"; type vim_helper 2>/dev/null`,
+		Judged:  true, Snapshot: true, PathPrepend: []string{"/first"}, Env: map[string]string{"LANG": "C.UTF-8"},
+	})
 	lines := strings.Split(out, "\n")
 	if len(lines) < 2 || lines[0] == "" || lines[1] != ","+m.home+",exec,C.UTF-8" {
 		t.Errorf("output %q", out)

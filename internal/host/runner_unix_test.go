@@ -93,8 +93,10 @@ func (m *machine) reopen(run Runner, limit time.Duration) {
 	if m.Local != nil {
 		m.Close()
 	}
-	m.Local = New(Options{StateDir: m.state, Environ: m.environ, Run: counting(run, m.runs), CaptureLimit: limit,
-		Now: func() time.Time { return time.Now().Add(time.Duration(m.clock.Load()) * time.Second) }})
+	m.Local = New(Options{
+		StateDir: m.state, Environ: m.environ, Run: counting(run, m.runs), CaptureLimit: limit,
+		Now: func() time.Time { return time.Now().Add(time.Duration(m.clock.Load()) * time.Second) },
+	})
 }
 
 func (m *machine) write(name, text string) {

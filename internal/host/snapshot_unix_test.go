@@ -204,12 +204,16 @@ func TestX14_BrokenSnapshot(t *testing.T) {
 		want string // output of "hello"
 	}{
 		{"good", capture{complete: true, aliases: []definition{{"hello", "alias hello='echo x'"}}}, "x\n"},
-		{"broken function", capture{complete: true,
+		{"broken function", capture{
+			complete:  true,
 			aliases:   []definition{{"hello", "alias hello='echo x'"}},
-			functions: []definition{{"f", "f () \n{ \n    if broken"}}}, "x\n"},
-		{"function that runs", capture{complete: true,
+			functions: []definition{{"f", "f () \n{ \n    if broken"}},
+		}, "x\n"},
+		{"function that runs", capture{
+			complete:  true,
 			aliases:   []definition{{"hello", "alias hello='echo x'"}},
-			functions: []definition{{"f", "f () { :; }; echo boo"}}}, "x\n"},
+			functions: []definition{{"f", "f () { :; }; echo boo"}},
+		}, "x\n"},
 		{"broken alias", capture{complete: true, aliases: []definition{{"hello", "alias hello='echo x"}}}, ""},
 		{"cut", capture{aliases: []definition{{"hello", "alias hello='echo x'"}}}, ""},
 	} {

@@ -70,8 +70,14 @@ func TestABadLineDisturbsNothing(t *testing.T) {
 		id   any
 	}
 	lines := []bad{
-		{`{bad`, -32700, nil}, {"\xff\xfe", -32700, nil}, {strings.Repeat("[", 20_000), -32700, nil},
-		{`null`, -32600, nil}, {`[]`, -32600, nil}, {`5`, -32600, nil}, {`"x"`, -32600, nil}, {`{}`, -32600, nil},
+		{`{bad`, -32700, nil},
+		{"\xff\xfe", -32700, nil},
+		{strings.Repeat("[", 20_000), -32700, nil},
+		{`null`, -32600, nil},
+		{`[]`, -32600, nil},
+		{`5`, -32600, nil},
+		{`"x"`, -32600, nil},
+		{`{}`, -32600, nil},
 		{`{"jsonrpc":"2.0"}`, -32600, nil},
 		{`{"jsonrpc":"1.0","id":3,"method":"ping"}`, -32600, 3.0},
 		{`{"jsonrpc":"1.0","id":7,"method":"ping"}`, -32600, nil}, // 7 is in flight
@@ -79,7 +85,8 @@ func TestABadLineDisturbsNothing(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, -32600, nil},
 		{`{"jsonrpc":"2.0","id":1,"error":5}`, -32600, nil},
 		{`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, -32600, nil},
-		{callMessage, -32600, nil}, {viaSDK(callMessage), -32600, nil}, // in flight
+		{callMessage, -32600, nil},
+		{viaSDK(callMessage), -32600, nil}, // in flight
 		{strings.Replace(callMessage, "sleep", strings.Repeat("x", lineMax), 1), -32600, nil},
 		{`{"jsonrpc":"2.0","id":"deep","method":"ping","params":{"a":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}}`, -32600, "deep"},
 	}

@@ -47,46 +47,64 @@ var envTable = []envRow{
 	{class: envAlways, why: "decides which programs the command's words mean", names: "PATH"},
 	{class: envAlways, why: "makes the loader put other code into every program", prefixes: []string{"LD_", "DYLD_"}},
 
-	{class: envJudged, why: "makes the loader or the C library load code or change its behaviour",
+	{
+		class: envJudged, why: "makes the loader or the C library load code or change its behaviour",
 		names: "LIBPATH SHLIB_PATH GCONV_PATH LOCPATH NLSPATH GLIBC_TUNABLES GETCONF_DIR TERMINFO TERMINFO_DIRS TERMCAP " +
 			"OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES GIO_EXTRA_MODULES GIO_MODULE_DIR GTK_MODULES GTK_PATH QT_PLUGIN_PATH",
-		prefixes: []string{"MALLOC_", "_RLD", "GST_PLUGIN_"}},
-	{class: envJudged, why: "makes a shell run code or read the command differently",
+		prefixes: []string{"MALLOC_", "_RLD", "GST_PLUGIN_"},
+	},
+	{
+		class: envJudged, why: "makes a shell run code or read the command differently",
 		names: "BASH_ENV ENV BASHOPTS SHELLOPTS PROMPT_COMMAND PROMPT IFS PS0 PS1 PS2 PS3 PS4 CDPATH GLOBIGNORE FPATH ZDOTDIR " +
 			"MODULE_PATH NULLCMD READNULLCMD POSIXLY_CORRECT BASH_COMPAT BASH_XTRACEFD BASH_LOADABLES_PATH EXECIGNORE " +
 			"FIGNORE FCEDIT INPUTRC HISTFILE PATHEXT COMSPEC PSMODULEPATH PSModulePath",
-		prefixes: []string{"BASH_FUNC_"}},
-	{class: envJudged, why: "names a pager that programs start", names: "LESS LESSOPEN LESSCLOSE LESSKEY LESSKEYIN LESSKEY_CONTENT LESSKEY_SYSTEM LESSEDIT MORE",
-		suffixes: []string{"PAGER"}},
-	{class: envJudged, why: "names a program that other programs start",
+		prefixes: []string{"BASH_FUNC_"},
+	},
+	{
+		class: envJudged, why: "names a pager that programs start", names: "LESS LESSOPEN LESSCLOSE LESSKEY LESSKEYIN LESSKEY_CONTENT LESSKEY_SYSTEM LESSEDIT MORE",
+		suffixes: []string{"PAGER"},
+	},
+	{
+		class: envJudged, why: "names a program that other programs start",
 		names: "VISUAL TEXEDIT BROWSER RSYNC_RSH RSYNC_CONNECT_PROG CVS_RSH SVN_SSH HGMERGE DIFFPROG SUDO_PROMPT " +
 			"SSH_ASKPASS_REQUIRE GREP_OPTIONS TAR_OPTIONS GZIP BZIP2 BZIP XZ_OPT XZ_DEFAULTS ZIPOPT UNZIP RIPGREP_CONFIG_PATH FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS",
-		suffixes: []string{"EDITOR", "ASKPASS", "_BROWSER"}},
-	{class: envJudged, why: "makes git run programs or read other settings", prefixes: []string{"GIT_"},
-		except: "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_MERGE_AUTOEDIT GIT_FLUSH"},
-	{class: envJudged, why: "makes an interpreter load or run code",
+		suffixes: []string{"EDITOR", "ASKPASS", "_BROWSER"},
+	},
+	{
+		class: envJudged, why: "makes git run programs or read other settings", prefixes: []string{"GIT_"},
+		except: "GIT_AUTHOR_* GIT_COMMITTER_* GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_MERGE_AUTOEDIT GIT_FLUSH",
+	},
+	{
+		class: envJudged, why: "makes an interpreter load or run code",
 		names: "NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_EXTRA_CA_CERTS " +
 			"PYTHONSTARTUP PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONBREAKPOINT PYTHONINSPECT PYTHONPLATLIBDIR PYTHONWARNINGS " +
 			"PYTHONEXECUTABLE PYTHONPYCACHEPREFIX PYTHONCASEOK __PYVENV_LAUNCHER__ " +
 			"RUBYOPT RUBYLIB RUBYSHELL RUBYPATH PHPRC PHP_INI_SCAN_DIR TCLLIBPATH TCL_LIBRARY " +
 			"R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_HOME AWKPATH AWKLIBPATH GAWKPATH " +
 			"EMACSLOADPATH VIMINIT GVIMINIT EXINIT VIM VIMRUNTIME MYVIMRC GUILE_LOAD_PATH GUILE_LOAD_COMPILED_PATH ERL_FLAGS ERL_LIBS ELIXIR_ERL_OPTIONS",
-		prefixes: []string{"PERL5", "LUA_", "R_LIBS", "JULIA_", "TS_NODE_", "DOTNET_", "CORECLR_", "COR_", "COMPlus_", "DENO_", "BUN_", "ELECTRON_", "ERL_AFLAGS", "ERL_ZFLAGS"}},
-	{class: envJudged, why: "passes options to a Java virtual machine or a build tool on it",
-		names: "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS CLASSPATH MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS ANT_OPTS ANT_ARGS SBT_OPTS LEIN_JVM_OPTS"},
-	{class: envJudged, why: "makes a build tool run other programs or other code",
+		prefixes: []string{"PERL5", "LUA_", "R_LIBS", "JULIA_", "TS_NODE_", "DOTNET_", "CORECLR_", "COR_", "COMPlus_", "DENO_", "BUN_", "ELECTRON_", "ERL_AFLAGS", "ERL_ZFLAGS"},
+	},
+	{
+		class: envJudged, why: "passes options to a Java virtual machine or a build tool on it",
+		names: "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS CLASSPATH MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS ANT_OPTS ANT_ARGS SBT_OPTS LEIN_JVM_OPTS",
+	},
+	{
+		class: envJudged, why: "makes a build tool run other programs or other code",
 		names: "MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEFILES MAKESHELL MAKE GOFLAGS GOENV GOCACHEPROG GOAUTH GOTOOLDIR GOEXPERIMENT " +
 			"RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTDOC RUSTFLAGS RUSTDOCFLAGS " +
 			"CC CXX CPP FC AR AS LD NM RANLIB STRIP CFLAGS CPPFLAGS CXXFLAGS LDFLAGS GCC_EXEC_PREFIX COMPILER_PATH LIBRARY_PATH CPATH " +
 			"GCC_COMPARE_DEBUG PKG_CONFIG M4 YACC LEX",
-		prefixes: []string{"CGO_", "CARGO_BUILD_", "CARGO_TARGET_", "CARGO_ALIAS_", "CARGO_ENCODED_", "CMAKE_", "CCACHE_", "DISTCC_", "TF_CLI_", "ANSIBLE_"}},
+		prefixes: []string{"CGO_", "CARGO_BUILD_", "CARGO_TARGET_", "CARGO_ALIAS_", "CARGO_ENCODED_", "CMAKE_", "CCACHE_", "DISTCC_", "TF_CLI_", "ANSIBLE_"},
+	},
 
-	{class: envCaller, why: "moves the place where programs look for settings, plugins or code",
+	{
+		class: envCaller, why: "moves the place where programs look for settings, plugins or code",
 		names: "HOME SHELL USERPROFILE APPDATA LOCALAPPDATA HOMEDRIVE HOMEPATH SYSTEMROOT SystemRoot " +
 			"GOPATH GOROOT GOTOOLCHAIN GOPROXY GOSUMDB GONOSUMDB GONOSUMCHECK GOPRIVATE GOINSECURE GOBIN JAVA_HOME GRADLE_USER_HOME " +
 			"CURL_HOME WGETRC SYSTEM_WGETRC PSQLRC MYSQL_HOME AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE KUBECONFIG " +
 			"DOCKER_CONFIG DOCKER_HOST GNUPGHOME KRB5_CONFIG SSLKEYLOGFILE SSH_AUTH_SOCK CMDSTAN VIRTUAL_ENV CONDA_PREFIX",
-		prefixes: []string{"XDG_", "CARGO_", "RUSTUP_", "NPM_CONFIG_", "npm_config_", "YARN_", "PNPM_", "COREPACK_", "PIP_", "UV_", "POETRY_", "CONDA_", "GEM_", "BUNDLE_"}},
+		prefixes: []string{"XDG_", "CARGO_", "RUSTUP_", "NPM_CONFIG_", "npm_config_", "YARN_", "PNPM_", "COREPACK_", "PIP_", "UV_", "POETRY_", "CONDA_", "GEM_", "BUNDLE_"},
+	},
 }
 
 // EnvError refuses one variable of a request's env.
@@ -165,8 +183,10 @@ func checkEnv(env map[string]string, judged, fold bool) (map[string]string, erro
 // checkVar checks one variable and returns the value to use.
 func checkVar(name, value string, judged, fold bool) (string, error) {
 	if !validEnvName(name) {
-		return "", &EnvError{Name: name, Reason: "is not a variable name", Always: true,
-			Hint: "use letters, digits and _, not beginning with a digit"}
+		return "", &EnvError{
+			Name: name, Reason: "is not a variable name", Always: true,
+			Hint: "use letters, digits and _, not beginning with a digit",
+		}
 	}
 	if strings.IndexByte(value, 0) >= 0 {
 		return "", &EnvError{Name: name, Reason: "has a NUL byte in its value", Hint: "remove the byte", Always: true}
@@ -188,8 +208,10 @@ func checkVar(name, value string, judged, fold bool) (string, error) {
 	case row.class == envAlways && name != "PATH" && !(fold && strings.EqualFold(name, "PATH")):
 		return "", &EnvError{Name: name, Reason: row.why, Hint: "leave it out", Always: true}
 	case row.class == envAlways:
-		return "", &EnvError{Name: name, Reason: row.why, Always: true,
-			Hint: "call the program by its absolute path, or ask the operator to set tools.exec.pathPrepend"}
+		return "", &EnvError{
+			Name: name, Reason: row.why, Always: true,
+			Hint: "call the program by its absolute path, or ask the operator to set tools.exec.pathPrepend",
+		}
 	case judged:
 		return "", &EnvError{Name: name, Reason: row.why, Hint: judgedHint}
 	}

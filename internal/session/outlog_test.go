@@ -71,8 +71,11 @@ func TestX5_LogAgainstReference(t *testing.T) {
 		name       string
 		max, total int
 	}{
-		{"small", 1 << 20, 10_000}, {"memory's end", 1 << 20, 17_000}, {"marks", 8 << 20, 1_200_000},
-		{"dropped", 64 << 10, 400_000}, {"nearly all dropped", 1, 300_000},
+		{"small", 1 << 20, 10_000},
+		{"memory's end", 1 << 20, 17_000},
+		{"marks", 8 << 20, 1_200_000},
+		{"dropped", 64 << 10, 400_000},
+		{"nearly all dropped", 1, 300_000},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for seed := range uint64(6) {
