@@ -41,6 +41,11 @@ func execThrough(ctx context.Context, env *Env, o execOptions, link *link) error
 			"a command in the background needs a running gateway")}
 	}
 	_, typed := terminal(env.Stdin)
+	if o.tty && o.stdin && !typed && !o.dryRun {
+		// The end of a pipe cannot be passed to a terminal for sure: a program that has
+		// not set it up yet loses it and waits for ever.
+		return usage("-it needs a terminal as standard input; use -i alone to pass input, or -t alone for output as on a terminal")
+	}
 	x := &execution{env: env, opt: o, link: link, interactive: o.tty && o.stdin && typed}
 	req, err := o.request(env, x.interactive)
 	if err != nil {

@@ -21,7 +21,7 @@ func listen(ctx context.Context, g config.Gateway) (net.Listener, error) {
 	case err == nil:
 		return l, nil
 	case errors.As(err, &code) && code == addrInUse:
-		return nil, fmt.Errorf("port %d is taken by another program; set another one with openclaw config set gateway.port PORT (0 = any free one): %w", g.Port, err)
+		return nil, fmt.Errorf("port %d is taken by another program; use openclaw gateway run --port PORT (0 = any free one), or set gateway.port in openclaw.json: %w", g.Port, code)
 	case errors.As(err, &code) && code == addrNotAvailable:
 		return nil, fmt.Errorf("this machine has no address %s; set gateway.bind to loopback, lan or an address it has: %w", g.ListenHost(), err)
 	}
