@@ -207,31 +207,29 @@ type figure struct {
 	target string
 }
 
+// compare measures each figure in turn, one floor call between every two of its calls,
+// and against the floor of its own turn.
 func (b *bench) compare(ctx context.Context, title, command string, figures []figure) error {
-	const warm, rounds = 50, 600
-	var raw spread
-	times := make([]spread, len(figures))
-	for i := range warm + rounds {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		for k, f := range figures {
+	const warm, rounds = 50, 800
+	for _, f := range figures {
+		var raw, ours spread
+		for i := range warm + rounds {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if i == warm {
+				raw, ours = nil, nil
+			}
 			if err := raw.time(func() error { return b.rawTrue(command) }); err != nil {
 				return err
 			}
-			if err := times[k].time(f.call); err != nil {
+			if err := ours.time(f.call); err != nil {
 				return err
 			}
 		}
-		if i == warm {
-			raw, times = nil, make([]spread, len(figures))
-		}
-	}
-	b.report.line(title+", raw "+b.shell+" -c", fmt.Sprintf("p50 %v p99 %v", raw.at(50), raw.at(99)), "1.00", "")
-	for k, f := range figures {
-		t := times[k]
-		ratio := fmt.Sprintf("p50 %.2f p99 %.2f", float64(t.at(50))/float64(raw.at(50)), float64(t.at(99))/float64(raw.at(99)))
-		b.report.line(title+" "+f.name, fmt.Sprintf("p50 %v p99 %v", t.at(50), t.at(99)), ratio, f.target)
+		ratio := fmt.Sprintf("p50 %.2f p99 %.2f", float64(ours.at(50))/float64(raw.at(50)), float64(ours.at(99))/float64(raw.at(99)))
+		value := fmt.Sprintf("p50 %v p99 %v (raw %v, %v)", ours.at(50), ours.at(99), raw.at(50), raw.at(99))
+		b.report.line(title+" "+f.name, value, ratio, f.target)
 	}
 	return nil
 }

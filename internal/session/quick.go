@@ -32,12 +32,17 @@ func (t *Table) mayBeQuick(p *Plan) bool {
 func (s *session) runQuick() {
 	t := s.table
 	sinks := [2]func([]byte){s.sink(s.streams[0]), s.sink(s.streams[1])}
-	ended, err := s.proc.Quick(quickLimit, func(stream int, b []byte) { sinks[stream](b) })
+	limit := quickLimit
+	if s.plan.Timeout > 0 {
+		limit = min(limit, s.plan.Timeout)
+	}
+	ended, err := s.proc.Quick(limit, func(stream int, b []byte) { sinks[stream](b) })
 	t.quick.Add(-1)
 	if err != nil {
 		s.warn(fmt.Sprintf("its output could not be read: %v", err))
 	}
 	if !ended {
+		s.limitLife()
 		go func() { // Close waits for it: start counted it
 			defer t.running.Done()
 			s.run()
@@ -60,8 +65,14 @@ func (t *Table) settleLater(s *session) {
 	t.later.mu.Lock()
 	defer t.later.mu.Unlock()
 	t.later.ended = append(t.later.ended, s)
-	if t.later.timer == nil {
-		t.later.timer = time.AfterFunc(settleDelay, t.settleNow)
+	if !t.later.timed {
+		t.later.timed = true
+		time.AfterFunc(settleDelay, func() {
+			t.later.mu.Lock()
+			t.later.timed = false
+			t.later.mu.Unlock()
+			t.settleNow()
+		})
 	}
 }
 
@@ -73,10 +84,6 @@ func (t *Table) settleNow() {
 	t.later.mu.Lock()
 	ended := t.later.ended
 	t.later.ended = nil
-	if t.later.timer != nil && len(ended) > 0 {
-		t.later.timer.Stop()
-		t.later.timer = nil
-	}
 	t.later.mu.Unlock()
 	for _, s := range ended {
 		t.settle(s)
@@ -88,5 +95,5 @@ type later struct {
 	work  sync.Mutex // one settles at a time; taken before mu
 	mu    sync.Mutex // guards the rest
 	ended []*session
-	timer *time.Timer // set while something is kept
+	timed bool // a timer will settle what is kept then
 }

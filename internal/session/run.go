@@ -33,6 +33,9 @@ func (t *Table) Run(ctx context.Context, req RunRequest, started func(State)) (S
 	}
 	if s.quick {
 		s.runQuick()
+		if s.finished() {
+			return s.result(req.MaxChars), nil
+		}
 	}
 	var yield <-chan time.Time
 	if req.Yield >= 0 && !req.Plan.Background {

@@ -237,10 +237,17 @@ func (s *session) startProcess() error {
 		return err
 	}
 	s.proc = p
-	if timeout := s.plan.Timeout; timeout > 0 {
-		s.timeout = time.AfterFunc(timeout, func() { s.end(endTimeout, killGrace) })
+	if !s.quick { // a timer of its own costs a short command the waking of a thread
+		s.limitLife()
 	}
 	return nil
+}
+
+// limitLife arranges the end of a session at its time limit.
+func (s *session) limitLife() {
+	if limit := s.plan.Timeout; limit > 0 {
+		s.timeout = time.AfterFunc(limit-time.Since(s.started), func() { s.end(endTimeout, killGrace) })
+	}
 }
 
 // admit makes room for s under the limits and takes its id; whoever admits calls
