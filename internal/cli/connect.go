@@ -141,7 +141,11 @@ func (e *Env) openLocal(stateDir string, v via) (*link, error) {
 	}
 	svc, err := tool.Open(tool.Options{
 		Config: cfg, StateDir: stateDir, Getenv: e.Getenv, Environ: e.inherited(),
-		Log: slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), OwnPath: true,
+		Log: slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		// A person's own command keeps the person's PATH (C-31). A server for an MCP client
+		// stands in for the daemon: it asks the login shell, since such clients often have
+		// little of a PATH, and ends what a killed one of its kind left.
+		OwnPath: v.origin == "cli", Recover: v.origin != "cli",
 	})
 	if err != nil {
 		return nil, err

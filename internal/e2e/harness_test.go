@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	_ "openclaw/internal/cli" // a result is not taken from the test cache when the product has changed
 )
 
 // binary is the program under test, built once.
