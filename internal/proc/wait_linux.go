@@ -15,6 +15,12 @@ import (
 // The zombie is kept until the group has been signalled: as long as it is there its
 // pid, which names the group, cannot be given to anybody else.
 func (p *Process) Wait() (exit Exit, group bool) {
+	p.mu.Lock()
+	over := p.reaped // attach waits itself when it fails: the pid may be another's by now
+	p.mu.Unlock()
+	if over {
+		return Exit{Code: -1}, false
+	}
 	p.awaitZombie()
 	_ = syscall.Kill(-p.ref.Pid, syscall.SIGTERM)
 	p.mu.Lock()

@@ -81,6 +81,20 @@ func (t *Table) settleLater(s *session) {
 func (t *Table) settleNow() {
 	t.later.work.Lock()
 	defer t.later.work.Unlock()
+	t.settleKept()
+}
+
+// settleIdle is settleNow unless another call is at it: a start does not wait for the
+// writing of other commands' records.
+func (t *Table) settleIdle() {
+	if t.later.work.TryLock() {
+		defer t.later.work.Unlock()
+		t.settleKept()
+	}
+}
+
+// settleKept settles what is kept. Callers hold work.
+func (t *Table) settleKept() {
 	t.later.mu.Lock()
 	ended := t.later.ended
 	t.later.ended = nil

@@ -195,7 +195,7 @@ func (t *Table) start(plan Plan, claimed bool) (*session, error) {
 	t.publish(s)
 	if s.quick {
 		t.running.Add(1) // runQuick takes it off
-		t.settleNow()
+		t.settleIdle()
 	} else {
 		t.running.Go(s.run)
 	}
