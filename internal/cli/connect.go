@@ -41,6 +41,8 @@ type via struct {
 	agent     string // "" = main, or the token's own
 	local     bool   // never ask a daemon
 	daemon    bool   // never answer in process
+	lasting   bool   // in process: commands may outlive this program
+	ephemeral bool   // in process: they never do, whatever they ask
 	agentOnly bool   // the agent's token, whoever watches (mcp)
 	control   bool   // the operator's token, also when nobody watches (status)
 	origin    string // surface, for the record of a call in process
@@ -69,7 +71,7 @@ func (e *Env) connect(v via) (*link, error) {
 		}
 	}
 	if v.daemon {
-		return nil, hint("start one: openclaw gateway run", "no gateway runs on %s, and process sessions live in it", stateDir)
+		return nil, hint("start one: openclaw gateway run", "no gateway runs on %s", stateDir)
 	}
 	return e.openLocal(stateDir, v)
 }
@@ -139,13 +141,17 @@ func (e *Env) openLocal(stateDir string, v via) (*link, error) {
 	if err != nil {
 		return nil, configError(err)
 	}
+	sessions := tool.InProcess(false) // a person's own foreground command needs nobody else
+	if v.lasting {
+		sessions = e.sessionsOf(v.ephemeral, false)
+	}
 	svc, err := tool.Open(tool.Options{
 		Config: cfg, StateDir: stateDir, Getenv: e.Getenv, Environ: e.inherited(),
-		Log: slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log: e.logger(),
 		// A person's own command keeps the person's PATH (C-31). A server for an MCP client
 		// stands in for the daemon: it asks the login shell, since such clients often have
-		// little of a PATH, and ends what a killed one of its kind left.
-		OwnPath: v.origin == "cli", Recover: v.origin != "cli",
+		// little of a PATH.
+		OwnPath: v.origin == "cli", Sessions: sessions,
 	})
 	if err != nil {
 		return nil, err
@@ -160,6 +166,11 @@ func (e *Env) openLocal(stateDir string, v via) (*link, error) {
 		Operator: !v.agentOnly && e.attended() && !insideSession(e.Environ),
 	}
 	return &link{caller: &inProcess{svc: svc, who: who}, close: svc.Close}, nil
+}
+
+// logger writes what a program without a log of its own has to say.
+func (e *Env) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // inProcess is the call path of this process for one caller.

@@ -14,7 +14,7 @@ import (
 
 // runExec runs the command and ends with its exit code (C-30, C-31).
 func runExec(ctx context.Context, env *Env, o execOptions) error {
-	link, err := env.connect(via{agent: o.agent, local: o.local, origin: "cli"})
+	link, err := env.connect(via{agent: o.agent, local: o.local, lasting: o.background || o.yield != nil, origin: "cli"})
 	if err != nil {
 		var bad *usageError
 		if errors.As(err, &bad) {
@@ -36,10 +36,6 @@ func execAndClose(ctx context.Context, env *Env, o execOptions, link *link) erro
 }
 
 func execThrough(ctx context.Context, env *Env, o execOptions, link *link) error {
-	if !link.remote && (o.background || o.yield != nil) {
-		return &exitError{code: exitOurs, err: hint("start one: openclaw gateway run; or run it in the foreground",
-			"a command in the background needs a running gateway")}
-	}
 	_, typed := terminal(env.Stdin)
 	if o.tty && o.stdin && !typed && !o.dryRun {
 		// The end of a pipe cannot be passed to a terminal for sure: a program that has

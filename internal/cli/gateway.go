@@ -9,11 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"openclaw/internal/client"
 	"openclaw/internal/config"
 	"openclaw/internal/gateway"
-	"openclaw/internal/identity"
-	"openclaw/internal/protocol"
 )
 
 func newGateway(env *Env) *cobra.Command {
@@ -22,11 +19,12 @@ func newGateway(env *Env) *cobra.Command {
 
 // gatewayOptions is what was asked of openclaw gateway run.
 type gatewayOptions struct {
-	port   int // -1 = the configuration's
-	bind   string
-	config string
-	level  string // "" = info, on a terminal warn
-	banner bool
+	port      int // -1 = the configuration's
+	bind      string
+	config    string
+	level     string // "" = info, on a terminal warn
+	banner    bool
+	ephemeral bool
 }
 
 func newGatewayRun(env *Env, run func(context.Context, *Env, gatewayOptions) error) *cobra.Command {
@@ -57,6 +55,7 @@ of the configuration. Flags count over the configuration.`,
 	f.StringVar(&o.config, "config", "", "configuration `file` (default: see openclaw config file)")
 	f.StringVar(&o.level, "log-level", "", "debug, info, warn or error (default info, on a terminal warn)")
 	f.BoolVar(&o.banner, "banner", true, "print how to connect")
+	f.BoolVar(&o.ephemeral, "ephemeral", false, "end commands in the background with the daemon")
 	return cmd
 }
 
@@ -73,9 +72,6 @@ func (o gatewayOptions) check() error {
 	}
 	return nil
 }
-
-// lostShown is how many lost commands are named at the start: the rest is a list's.
-const lostShown = 5
 
 // runGateway is the daemon. The first signal ends it in order, a second one at once.
 func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
@@ -97,12 +93,12 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	err = interruptible(ctx, func(ctx context.Context) error {
 		return gateway.Run(ctx, gateway.Options{
 			Config: cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.inherited(), Log: log, Version: env.Version,
+			Sessions: env.sessionsOf(o.ephemeral, true),
 			Ready: func(info gateway.Info) {
-				err := env.reportLost(ctx, stateDir, info.URL)
-				if o.banner {
-					err = errors.Join(err, banner(env, stateDir, info.URL))
+				if !o.banner {
+					return
 				}
-				if err != nil {
+				if err := banner(env, stateDir, info.URL); err != nil {
 					log.Warn("report the start", "err", err)
 				}
 			},
@@ -148,34 +144,4 @@ func (o gatewayOptions) logLevel(env *Env) slog.Level {
 		_ = level.UnmarshalText([]byte(o.level)) // check has looked at it
 	}
 	return level
-}
-
-// reportLost says which commands ended with an earlier daemon that was killed (S-8).
-func (e *Env) reportLost(ctx context.Context, stateDir, url string) error {
-	store, err := identity.Open(stateDir)
-	if err != nil {
-		return err
-	}
-	secret, err := e.operatorSecret(store)
-	if err != nil {
-		return err
-	}
-	c := client.New(url, secret)
-	defer c.Close()
-	var lost struct{ Sessions []protocol.SessionInfo }
-	if err := c.RPC(ctx, "system.lost", nil, &lost); err != nil {
-		return err
-	}
-	if len(lost.Sessions) == 0 {
-		return nil
-	}
-	e.say("warning", "the gateway before this one was killed; %d commands were lost with it, their output so far is kept", len(lost.Sessions))
-	for i, s := range lost.Sessions {
-		if i == lostShown {
-			e.say("warning", "and %d more: openclaw process list", len(lost.Sessions)-i)
-			break
-		}
-		e.say("warning", "lost: %s (agent %s): %s", s.SessionID, s.Agent, cut(s.Command, 80))
-	}
-	return nil
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"slices"
 	"strings"
+
+	"openclaw/internal/supervisor"
 )
 
 // sessionMarker is in the environment of everything a process session started.
@@ -28,14 +30,14 @@ func (e *Env) guardTokens(what string) error {
 func insideSession(environ []string) bool { return marked(environ) || startedByUs() }
 
 // runsCommands says whether a command line of this program is of one that starts
-// commands for others: gateway run, mcp or exec. Words count wherever they stand, so that
+// commands for others: gateway run, mcp, exec or a supervisor. Words count wherever they stand, so that
 // no flag in between hides them.
 func runsCommands(argv []string) bool {
 	if len(argv) == 0 {
 		return false
 	}
 	has := func(word string) bool { return slices.Contains(argv[1:], word) }
-	return has("exec") || has("mcp") || has("gateway") && has("run")
+	return has("exec") || has("mcp") || has(supervisor.Role) || has("gateway") && has("run")
 }
 
 // inOurGroup says whether the content of /proc/self/cgroup names a group that a gateway

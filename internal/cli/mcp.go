@@ -12,8 +12,9 @@ import (
 
 // mcpOptions is what was asked of openclaw mcp.
 type mcpOptions struct {
-	agent string
-	local bool
+	agent     string
+	local     bool
+	ephemeral bool
 }
 
 func newMCP(env *Env, run func(context.Context, *Env, mcpOptions) error) *cobra.Command {
@@ -23,8 +24,9 @@ func newMCP(env *Env, run func(context.Context, *Env, mcpOptions) error) *cobra.
 		Short: "serve the tools to an MCP client over standard input and output",
 		Long: `Serve the tools exec and process to an MCP client (Model Context Protocol) over standard
 input and output, until the client goes. Calls go to the running gateway with an agent's
-token, never the operator's; without a gateway they run in this process under the same
-policy, and end with it. Commands run in the directory this was started in.
+token, never the operator's; without a gateway this process judges them under the same
+policy. Commands run in the directory this was started in. Those in the background go on
+when the client goes: openclaw process list finds them.
 
 The gateway's token file is agent main's. For another agent put its own token, made with
 openclaw agents token create, into OPENCLAW_AGENT_TOKEN.`,
@@ -35,13 +37,14 @@ openclaw agents token create, into OPENCLAW_AGENT_TOKEN.`,
 	}
 	cmd.Flags().StringVar(&o.agent, "agent", "", "agent to act for (default main)")
 	cmd.Flags().BoolVar(&o.local, "local", false, "answer in this process, also when a gateway runs")
+	cmd.Flags().BoolVar(&o.ephemeral, "ephemeral", false, "without a gateway: commands in the background end with this program")
 	return cmd
 }
 
 // runMCP serves until the client closes its end.
 func runMCP(ctx context.Context, env *Env, o mcpOptions) error {
 	return interruptible(ctx, func(ctx context.Context) error {
-		link, err := env.connect(via{agent: o.agent, local: o.local, agentOnly: true, origin: "stdio"})
+		link, err := env.connect(via{agent: o.agent, local: o.local, lasting: true, ephemeral: o.ephemeral, agentOnly: true, origin: "stdio"})
 		if err != nil {
 			return err
 		}

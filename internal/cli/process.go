@@ -40,7 +40,7 @@ func newProcessWith(env *Env, run processRun) *cobra.Command {
 // runProcess asks the daemon.
 func runProcess(ctx context.Context, env *Env, o processOptions) error {
 	return interruptible(ctx, func(ctx context.Context) error {
-		link, err := env.connect(via{agent: o.agent, daemon: true, origin: "cli"})
+		link, err := env.connect(via{agent: o.agent, lasting: true, origin: "cli"})
 		if err != nil {
 			return err
 		}

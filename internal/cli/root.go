@@ -10,11 +10,16 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"openclaw/internal/supervisor"
 )
 
 // Main runs one command line and returns the exit code (C-30). It returns when
 // everything it started has ended.
 func Main(ctx context.Context, args []string, env *Env) int {
+	if len(args) > 0 && args[0] == supervisor.Role {
+		return supervisor.Main(args[1:], env.Version, env.Stderr)
+	}
 	root := newRoot(env)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -14,10 +14,14 @@ import (
 
 	"openclaw/internal/cli"
 	"openclaw/internal/client"
+	"openclaw/internal/supervisor"
 )
 
 // TestMain lets this binary play the program when a script calls openclaw.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == supervisor.Role { // the program's own name is lost on this way
+		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System()))
+	}
 	testscript.Main(m, map[string]func(){
 		"openclaw": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },
 	})
@@ -36,6 +40,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("OPENCLAW_STATE_DIR", env.WorkDir+"/state")
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("SHELL", "/bin/sh")
+			env.Setenv("OPENCLAW_SUPERVISOR_IDLE", "1s")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -13,6 +13,9 @@ import (
 	"openclaw/internal/client"
 	"openclaw/internal/config"
 	"openclaw/internal/protocol"
+	"openclaw/internal/session"
+	"openclaw/internal/supervisor"
+	"openclaw/internal/tool"
 )
 
 // statusReport is what openclaw status says (C-33), as --json prints it.
@@ -116,6 +119,9 @@ func gather(ctx context.Context, env *Env) (*statusReport, error) {
 		rep.Problems = append(rep.Problems, err.Error())
 	}
 	if !found {
+		if err := rep.fromSupervisors(ctx, env); err != nil {
+			rep.Problems = append(rep.Problems, err.Error())
+		}
 		return rep, nil
 	}
 	rep.Gateway = gatewayStatus{Running: true, URL: ep.URL, PID: ep.PID, Version: ep.Version, StartedAtMs: ep.StartedAt.UnixMilli()}
@@ -136,6 +142,23 @@ func (rep *statusReport) fromConfig(cfg *config.Config) {
 			Sandbox: cfg.SandboxMode(id), Workspace: cfg.Workspace(id),
 		})
 	}
+}
+
+// fromSupervisors asks those who keep the sessions when no daemon does, and starts none.
+func (rep *statusReport) fromSupervisors(ctx context.Context, env *Env) error {
+	agent := session.AnyAgent
+	if insideSession(env.Environ) {
+		agent = config.MainAgent
+	}
+	return env.lookAtSessions(func(c *supervisor.Client) error {
+		rows, err := c.List(ctx, agent, tool.ListTail)
+		for _, row := range rows {
+			if row.Status == protocol.StatusRunning {
+				rep.Sessions = append(rep.Sessions, tool.SessionInfo(row))
+			}
+		}
+		return err
+	})
 }
 
 // fromDaemon asks the daemon what is in force and what runs: with the operator's token
@@ -216,9 +239,7 @@ func (rep *statusReport) print(env *Env, now time.Time) error {
 	for _, a := range rep.Agents {
 		lines = append(lines, line("agent", "%s: %s", a.ID, a.policy()))
 	}
-	if rep.Gateway.Running {
-		lines = append(lines, line("running", "%d sessions", len(rep.Sessions)))
-	}
+	lines = append(lines, line("running", "%d sessions", len(rep.Sessions)))
 	for _, err := range lines {
 		if err != nil {
 			return err

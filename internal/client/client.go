@@ -155,7 +155,7 @@ func (c *Client) broken(ctx context.Context, err error) *protocol.Error {
 	return &protocol.Error{
 		Type:    protocol.ErrUnavailable,
 		Message: fmt.Sprintf("%s ended the connection before its answer: %v", c, bare(err)),
-		Hint:    "if it was stopped or killed, what ran in it was ended; openclaw status",
+		Hint:    "if it was stopped or killed, the commands it waited for were ended; openclaw status",
 	}
 }
 

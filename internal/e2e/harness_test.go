@@ -112,17 +112,20 @@ type daemon struct {
 	stderr *bytes.Buffer
 }
 
-func (p *place) start() *daemon {
+func (p *place) start(args ...string) *daemon {
 	p.t.Helper()
 	d := &daemon{place: p, url: "http://127.0.0.1:" + strconv.Itoa(p.port), stderr: &bytes.Buffer{}}
-	d.cmd = exec.Command(binary, "gateway", "run")
+	d.cmd = exec.Command(binary, append([]string{"gateway", "run"}, args...)...)
 	d.cmd.Env, d.cmd.Dir = p.env(), p.home
 	d.cmd.Stderr = d.stderr
 	d.cmd.Stdout = io.Discard
 	if err := d.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(d.stop)
+	p.t.Cleanup(func() {
+		d.stop()
+		p.endSupervisors()
+	})
 	p.await("the daemon is ready", func() bool {
 		res, err := http.Get(d.url + "/readyz")
 		if err != nil {
@@ -139,6 +142,17 @@ func (d *daemon) stop() {
 		_ = d.cmd.Process.Signal(syscall.SIGTERM)
 		_ = d.cmd.Wait()
 	}
+}
+
+// supervisors lists the supervisors of the place.
+func (p *place) supervisors() []int { return processesWith("supervise --dir " + p.state + "/") }
+
+// endSupervisors ends what outlives a daemon, as a reboot would.
+func (p *place) endSupervisors() {
+	for _, pid := range p.supervisors() {
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+	}
+	p.await("the supervisors have ended", func() bool { return len(p.supervisors()) == 0 })
 }
 
 func (d *daemon) kill9() {
@@ -217,6 +231,35 @@ func (d *daemon) invoke(token, tool string, args map[string]any) map[string]any 
 		d.t.Fatalf("%s %s: %d %s", tool, body, r.code, r.body)
 	}
 	return answer.Result.Details
+}
+
+// begin calls a tool whose answer may come late or never; then it is nil.
+func (d *daemon) begin(token, tool string, args map[string]any) <-chan map[string]any {
+	body, err := json.Marshal(map[string]any{"tool": tool, "args": args})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	done := make(chan map[string]any, 1)
+	go func() { // ends with the answer, or with the daemon
+		defer close(done)
+		req, err := http.NewRequest(http.MethodPost, d.url+"/tools/invoke", strings.NewReader(string(body)))
+		if err != nil {
+			return
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return
+		}
+		defer res.Body.Close()
+		var answer struct {
+			Result struct{ Details map[string]any }
+		}
+		if json.NewDecoder(res.Body).Decode(&answer) == nil {
+			done <- answer.Result.Details
+		}
+	}()
+	return done
 }
 
 // alive reports whether a process is there and not a zombie.

@@ -6,77 +6,130 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// TestS8Kill9 kills the daemon while commands run: direct children die with it, the
-// next start ends the rest, says what was lost and still shows the logs.
+// TestS8Kill9 kills the daemon while commands run: those in the background go on, the one
+// that a caller waited for is ended, and the next daemon has them all.
 func TestS8Kill9(t *testing.T) {
 	d := newPlace(t, "").start()
 	token := d.secret("agent-token")
 	mark := strconv.FormatInt(time.Now().UnixNano()%1e9, 10)
 	done := d.invoke(token, "exec", map[string]any{"command": "echo finished; exit 5", "background": true})
 	d.invoke(token, "process", map[string]any{"action": "poll", "sessionId": done["sessionId"], "timeout": 10000})
+	goesOn := d.invoke(token, "exec", map[string]any{"command": "echo before; read x; echo after $x; sleep 7002." + mark, "background": true})
+	waited := d.begin(token, "exec", map[string]any{"command": "setsid sleep 7003." + mark + " & sleep 7004." + mark})
+	d.await("all of them run", func() bool {
+		return len(processesWith("sleep 7003."+mark)) > 0 && len(processesWith("sleep 7004."+mark)) > 0
+	})
+	d.kill9()
+	<-waited
+	d.await("what a caller waited for is gone", func() bool { return len(processesWith("7003."+mark)) == 0 && len(processesWith("7004."+mark)) == 0 })
+	if !alive(int(goesOn["pid"].(float64))) {
+		t.Error("a command in the background was ended with the daemon")
+	}
+
+	d = d.place.start()
+	d.invoke(token, "process", map[string]any{"action": "write", "sessionId": goesOn["sessionId"], "data": "that\n"})
+	d.await("the rest of the output", func() bool {
+		r := d.invoke(token, "process", map[string]any{"action": "log", "sessionId": goesOn["sessionId"]})
+		return r["status"] == "running" && r["output"] == "before\nafter that\n"
+	})
+	if r := d.invoke(token, "process", map[string]any{"action": "log", "sessionId": done["sessionId"]}); r["output"] != "finished\n" || r["exitCode"] != 5.0 {
+		t.Errorf("a finished session after the restart: %v", r)
+	}
+	d.invoke(token, "process", map[string]any{"action": "kill", "sessionId": goesOn["sessionId"]})
+	if left := processesWith(mark); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestS8SupervisorKilled kills the supervisor: what it ran is ended, reads lost with its
+// log, and its owner is told; the daemon goes on with a new one.
+func TestS8SupervisorKilled(t *testing.T) {
+	d := newPlace(t, "").start()
+	token := d.secret("agent-token")
+	mark := strconv.FormatInt(time.Now().UnixNano()%1e9, 10)
 	direct := d.invoke(token, "exec", map[string]any{"command": "echo before-the-crash; exec sleep 7001." + mark, "background": true})
-	family := d.invoke(token, "exec", map[string]any{
+	d.invoke(token, "exec", map[string]any{
 		"command":    "sleep 7002." + mark + " & setsid sleep 7003." + mark + " & sleep 7004." + mark,
 		"background": true,
 	})
+	waited := d.begin(token, "exec", map[string]any{"command": "echo waited-for; sleep 7005." + mark})
 	d.await("all of them run", func() bool {
-		n := 0
-		for i := 1; i <= 4; i++ {
-			n += len(processesWith(fmt.Sprintf("sleep 700%d.%s", i, mark)))
+		for i := 1; i <= 5; i++ {
+			if len(processesWith(fmt.Sprintf("sleep 700%d.%s", i, mark))) == 0 {
+				return false
+			}
 		}
-		return n >= 4
+		return true
 	})
 	d.await("the output is in the log", func() bool {
 		r := d.invoke(token, "process", map[string]any{"action": "log", "sessionId": direct["sessionId"]})
 		return strings.Contains(r["output"].(string), "before-the-crash")
 	})
-	d.kill9()
-	d.await("direct children are gone", func() bool {
-		return !alive(int(direct["pid"].(float64))) && !alive(int(family["pid"].(float64)))
+	supervisor := d.supervisors()
+	if len(supervisor) != 1 {
+		t.Fatalf("supervisors: %v", supervisor)
+	}
+	if err := syscall.Kill(supervisor[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	d.await("all of it is gone", func() bool { return len(processesWith("."+mark)) == 0 })
+	if r := <-waited; r["status"] != "lost" || r["output"] != "waited-for\n" {
+		t.Errorf("the answer to the one who waited: %v", r)
+	}
+	d.await("the session reads lost", func() bool {
+		r := d.invoke(token, "process", map[string]any{"action": "log", "sessionId": direct["sessionId"]})
+		return r["status"] == "lost" && r["output"] == "before-the-crash\n"
 	})
-
-	d = d.place.start()
-	d.await("the rest is gone", func() bool { return len(processesWith("."+mark)) == 0 })
-	for id, want := range map[any]string{direct["sessionId"]: "lost", family["sessionId"]: "lost", done["sessionId"]: "completed"} {
-		r := d.invoke(token, "process", map[string]any{"action": "log", "sessionId": id})
-		if r["status"] != want {
-			t.Errorf("session %v reads %v, want %s", id, r["status"], want)
-		}
-		if id == direct["sessionId"] && r["output"] != "before-the-crash\n" {
-			t.Errorf("the log of a lost session: %v", r["output"])
-		}
-		if id == done["sessionId"] && (r["output"] != "finished\n" || r["exitCode"] != 5.0) {
-			t.Errorf("a finished session after the restart: %v", r)
-		}
+	if r := d.invoke(token, "exec", map[string]any{"command": "echo goes on"}); r["output"] != "goes on\n" {
+		t.Errorf("afterwards: %v", r)
+	}
+	events, err := os.ReadFile(d.state + "/exec/events.jsonl")
+	if err != nil || strings.Count(string(events), `"status":"lost"`) != 2 {
+		t.Errorf("events: %s, %v", events, err)
 	}
 	d.stop()
 	if out := d.stderr.String(); !strings.Contains(out, direct["sessionId"].(string)) {
-		t.Errorf("the start does not say what was lost:\n%s", out)
+		t.Errorf("the daemon does not say what was lost:\n%s", out)
 	}
 }
 
-// TestCleanStopEndsSessions: nothing is left when the daemon is asked to stop.
-func TestCleanStopEndsSessions(t *testing.T) {
-	d := newPlace(t, "").start()
-	token := d.secret("agent-token")
-	mark := strconv.FormatInt(time.Now().UnixNano()%1e9, 10)
-	for range 5 {
-		d.invoke(token, "exec", map[string]any{"command": "trap '' TERM; sleep 7005." + mark + " & wait", "background": true})
-	}
-	begin := time.Now()
-	d.stop()
-	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("stopping took %v", took)
-	}
-	if left := processesWith("7005." + mark); len(left) > 0 {
-		t.Errorf("left after a clean stop: %v", left)
-	}
-	if _, err := os.Stat(d.state + "/gateway.json"); err == nil {
-		t.Error("gateway.json is left after a clean stop")
+// TestCleanStop: a daemon that is asked to stop leaves what runs in the background, and
+// nothing else; --ephemeral leaves nothing.
+func TestCleanStop(t *testing.T) {
+	for _, args := range [][]string{nil, {"--ephemeral"}} {
+		d := newPlace(t, "").start(args...)
+		token := d.secret("agent-token")
+		mark := strconv.FormatInt(time.Now().UnixNano()%1e9, 10)
+		for range 5 {
+			d.invoke(token, "exec", map[string]any{"command": "trap '' TERM; sleep 7005." + mark + " & wait", "background": true})
+		}
+		waited := d.begin(token, "exec", map[string]any{"command": "sleep 7006." + mark})
+		d.await("it runs", func() bool { return len(processesWith("sleep 7006."+mark)) > 0 })
+		begin := time.Now()
+		d.stop()
+		<-waited
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("%v: stopping took %v", args, took)
+		}
+		if left := processesWith("sleep 7006." + mark); len(left) > 0 {
+			t.Errorf("%v: what a caller waited for is left: %v", args, left)
+		}
+		left := processesWith("sleep 7005." + mark)
+		if want := 5; args == nil && len(left) < want || args != nil && len(left) > 0 {
+			t.Errorf("%v: left after a clean stop: %v", args, left)
+		}
+		if _, err := os.Stat(d.state + "/gateway.json"); err == nil {
+			t.Error("gateway.json is left after a clean stop")
+		}
+		d.endSupervisors()
+		if left := processesWith("7005." + mark); len(left) > 0 {
+			t.Errorf("%v: left after the end of the supervisor: %v", args, left)
+		}
 	}
 }
 

@@ -5,13 +5,15 @@
 // ever. So every queue has a bound, and a listener that falls behind gets what it has
 // and then ErrSlow. It comes back with the id of the last event it saw and is given
 // what it missed from the history; where the history no longer reaches, Gap says so.
-// The package keeps nothing on disk and starts no goroutine.
+// The history can be kept in a file, so that it outlives the program. The package starts
+// no goroutine.
 package event
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +39,9 @@ type Bus struct {
 	epoch string
 	keep  int
 
+	publishing sync.Mutex // one Publish at a time, since it writes to the file; taken before mu
+	file       *file      // nil = the history is kept in memory only; guarded by publishing
+
 	mu      sync.Mutex // guards all below and the fields of every Subscription that say so
 	seq     uint64     // of the newest event; the first is 1
 	history []protocol.Event
@@ -53,16 +58,24 @@ func New(now func() time.Time, epoch string, history int) *Bus {
 
 // Publish stamps an event with its id and time and queues it for every listener that
 // wants it. It never blocks on one. The returned value is what they get; what its
-// pointers lead to must not change any more. After Close it only stamps.
+// pointers lead to must not change any more. With a file the event is in it before
+// anybody gets it; a disk that refuses keeps nobody from getting it. After Close it only
+// stamps.
 func (b *Bus) Publish(e protocol.Event) protocol.Event {
+	b.publishing.Lock()
+	defer b.publishing.Unlock()
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.seq++
 	e.ID = b.epoch + "-" + strconv.FormatUint(b.seq, 10)
+	closed := b.closed
+	b.mu.Unlock()
 	e.AtMs = b.now().UnixMilli()
-	if b.closed {
+	if closed {
 		return e
 	}
+	b.file.write(e)
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.keep > 0 {
 		if len(b.history) >= b.keep {
 			b.history = b.history[1:] // append moves the rest to a new array now and then
@@ -104,8 +117,18 @@ func (b *Bus) Subscribe(filter func(protocol.Event) bool, after string) *Subscri
 	return s
 }
 
+// Has reports whether an event with that key is in the history.
+func (b *Bus) Has(key string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.history, func(e protocol.Event) bool { return e.Key == key })
+}
+
 // Close ends every Subscription with ErrClosed, after the events it still has.
 func (b *Bus) Close() {
+	b.publishing.Lock()
+	defer b.publishing.Unlock()
+	b.file.close()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true

@@ -26,7 +26,6 @@ func methods() map[string]method {
 		"agents.token.list":   with((*server).methodTokenList),
 		"agents.token.revoke": with((*server).methodTokenRevoke),
 		"config.reload":       with((*server).methodConfigReload),
-		"system.lost":         with((*server).methodLost),
 	}
 }
 
@@ -57,7 +56,6 @@ type status struct {
 type sessionCounts struct {
 	Running  int `json:"running"`
 	Finished int `json:"finished"`
-	Lost     int `json:"lost"` // found at the daemon's start
 }
 
 type agentStatus struct {
@@ -66,16 +64,19 @@ type agentStatus struct {
 	Tools     []string `json:"tools"` // that it may use (C-20)
 }
 
-func (s *server) methodStatus(_ context.Context, b *backend, _ none) (any, error) {
+func (s *server) methodStatus(ctx context.Context, b *backend, _ none) (any, error) {
 	cfg := s.cfg.Load()
-	running, finished := b.table.Counts()
+	counts, err := b.table.Counts(ctx)
+	if err != nil {
+		return nil, err
+	}
 	st := status{
 		Version: s.opt.Version, PID: s.info.PID, URL: s.info.URL, Listen: s.info.Addr,
 		Bind: s.opt.Config.Gateway.Bind, Auth: s.opt.Config.Gateway.Auth.Mode, // what is in force since the start
 		StartedAt: s.started.UTC().Truncate(time.Millisecond), UptimeMs: time.Since(s.started).Milliseconds(),
 		Config: cfg.File, Warnings: append([]string{}, cfg.Warnings...),
-		Sessions: sessionCounts{Running: running, Finished: finished, Lost: len(b.table.Lost())},
-		LogBytes: b.table.LogBytes(),
+		Sessions: sessionCounts{Running: counts.Running, Finished: counts.Finished},
+		LogBytes: counts.LogBytes,
 	}
 	for _, id := range cfg.AgentIDs() {
 		a := agentStatus{ID: id, Workspace: cfg.Workspace(id), Tools: []string{}}
@@ -122,40 +123,42 @@ type sessionList struct {
 	Sessions []protocol.SessionInfo `json:"sessions"`
 }
 
-func (s *server) methodSessionList(_ context.Context, b *backend, p agentParams) (any, error) {
+func (s *server) methodSessionList(ctx context.Context, b *backend, p agentParams) (any, error) {
 	agent, err := p.agent(session.AnyAgent)
 	if err != nil {
 		return nil, err
 	}
-	return rows(b.table, b.table.List(agent)), nil
-}
-
-func (s *server) methodLost(_ context.Context, b *backend, _ none) (any, error) {
-	return rows(b.table, b.table.Lost()), nil
-}
-
-func rows(table *session.Table, states []session.State) sessionList {
-	list := sessionList{Sessions: []protocol.SessionInfo{}}
-	for _, st := range states {
-		list.Sessions = append(list.Sessions, tool.SessionInfo(table, st))
+	rows, err := b.table.List(ctx, agent, tool.ListTail)
+	if err != nil {
+		return nil, err
 	}
-	return list
+	list := sessionList{Sessions: []protocol.SessionInfo{}}
+	for _, row := range rows {
+		list.Sessions = append(list.Sessions, tool.SessionInfo(row))
+	}
+	return list, nil
 }
 
 type sessionParams struct {
 	SessionID string `json:"sessionId"`
 }
 
-func (s *server) methodSessionGet(_ context.Context, b *backend, p sessionParams) (any, error) {
-	st, err := b.table.Get(session.AnyAgent, p.SessionID)
+func (s *server) methodSessionGet(ctx context.Context, b *backend, p sessionParams) (any, error) {
+	st, err := b.table.Get(ctx, session.AnyAgent, p.SessionID)
 	if err != nil {
 		return nil, sessionError(err)
 	}
-	return tool.SessionInfo(b.table, st), nil
+	return sessionInfo(ctx, b, st), nil
 }
 
-func (s *server) methodSessionKill(_ context.Context, b *backend, p sessionParams) (any, error) {
-	st, ended, err := b.table.Kill(session.AnyAgent, p.SessionID)
+// sessionInfo is a session as a row, with its last output.
+func sessionInfo(ctx context.Context, b *backend, st session.State) protocol.SessionInfo {
+	tail, _ := b.table.Tail(ctx, st.Agent, st.ID, tool.ListTail) // a session that went meanwhile has none
+	return tool.SessionInfo(session.Listed{State: st, Tail: tail})
+}
+
+func (s *server) methodSessionKill(ctx context.Context, b *backend, p sessionParams) (any, error) {
+	st, ended, err := b.table.Kill(ctx, session.AnyAgent, p.SessionID)
 	if err != nil {
 		return nil, sessionError(err)
 	}
@@ -163,7 +166,7 @@ func (s *server) methodSessionKill(_ context.Context, b *backend, p sessionParam
 	return struct {
 		Ended   bool                 `json:"ended"` // false: it had ended by itself
 		Session protocol.SessionInfo `json:"session"`
-	}{ended, tool.SessionInfo(b.table, st)}, nil
+	}{ended, sessionInfo(ctx, b, st)}, nil
 }
 
 func sessionError(err error) error {

@@ -66,9 +66,6 @@ func TestMethodsOfARealDaemon(t *testing.T) {
 	if d.call("exec.session.kill", `{"sessionId":"`+res.SessionID+`"}`, &killed); !killed.Ended || killed.Session.Status != protocol.StatusKilled {
 		t.Errorf("kill: %+v", killed)
 	}
-	if d.call("system.lost", "{}", &list); len(list.Sessions) != 0 {
-		t.Errorf("lost: %+v", list)
-	}
 	for _, method := range []string{"exec.session.get", "exec.session.kill"} {
 		if a := d.do("POST", "/rpc", d.operator, `{"method":"`+method+`","params":{"sessionId":"no-such"}}`); a.status != 404 || !strings.Contains(a.body, `"not_found"`) {
 			t.Errorf("%s of nothing: %d %s", method, a.status, a.body)

@@ -76,7 +76,7 @@ func outcome(res *protocol.ToolResult, err error) string {
 // serveMetrics answers in the Prometheus text format.
 func (s *server) serveMetrics(req *request) {
 	var b strings.Builder
-	running, finished := req.backend.table.Counts()
+	counts, countErr := req.backend.table.Counts(req.r.Context())
 	process := readProcess()
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
@@ -90,9 +90,11 @@ func (s *server) serveMetrics(req *request) {
 	}
 	gauge(&b, "go_goroutines", "Goroutines.", float64(runtime.NumGoroutine()))
 	gauge(&b, "go_memstats_heap_alloc_bytes", "Heap bytes in use.", float64(mem.HeapAlloc))
-	gauge(&b, "openclaw_sessions_running", "Process sessions that run.", float64(running))
-	gauge(&b, "openclaw_sessions_finished", "Finished process sessions that are kept.", float64(finished))
-	gauge(&b, "openclaw_session_log_bytes", "Size of all session logs.", float64(req.backend.table.LogBytes()))
+	if countErr == nil { // a supervisor that does not answer leaves the rest to be read
+		gauge(&b, "openclaw_sessions_running", "Process sessions that run.", float64(counts.Running))
+		gauge(&b, "openclaw_sessions_finished", "Finished process sessions that are kept.", float64(counts.Finished))
+		gauge(&b, "openclaw_session_log_bytes", "Size of all session logs.", float64(counts.LogBytes))
+	}
 	s.metrics.write(&b)
 	req.w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	req.w.WriteHeader(http.StatusOK)

@@ -7,13 +7,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strconv"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"openclaw/internal/config"
 	"openclaw/internal/event"
 	"openclaw/internal/identity"
+	"openclaw/internal/safefile"
+	"openclaw/internal/session"
 	"openclaw/internal/tool"
 )
 
@@ -36,6 +38,9 @@ type Options struct {
 	Log      *slog.Logger        // nil = nothing is logged
 	Version  string
 	Ready    func(Info) // called once when calls are taken; may be nil
+
+	// Sessions opens where commands run; see tool.Options. Nil = in this process.
+	Sessions func(dir string, onEnd func(session.End)) (tool.Sessions, error)
 }
 
 // Info is where a daemon can be reached.
@@ -46,7 +51,8 @@ type Info struct {
 }
 
 // Run is the daemon: it listens, serves and blocks until ctx ends; then it takes no new
-// calls, ends the commands that run, lets answers go out and returns nil. Any other
+// calls, ends the foreground commands (and the others, if sessions live in this process),
+// lets answers go out and returns nil. Any other
 // end is an error that says what is in the way: another daemon of the same state
 // directory, a port that is taken, a secret file that cannot be trusted.
 func Run(ctx context.Context, opt Options) error {
@@ -101,11 +107,21 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 	if err != nil {
 		return err
 	}
-	bus := event.New(time.Now, strconv.FormatInt(s.started.UnixMilli(), 36), eventHistory)
+	if err := safefile.Dir(filepath.Join(s.opt.StateDir, "exec")); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	sessions := s.opt.Sessions
+	if sessions == nil {
+		sessions = tool.InProcess(true)
+	}
+	bus, err := event.Open(time.Now, filepath.Join(s.opt.StateDir, "exec", "events.jsonl"), eventHistory)
+	if err != nil {
+		return err
+	}
 	defer bus.Close()
 	service, err := tool.Open(tool.Options{
 		Config: s.opt.Config, StateDir: s.opt.StateDir, Getenv: s.opt.Getenv, Environ: s.opt.Environ,
-		Log: s.opt.Log, Events: bus, Recover: true,
+		Log: s.opt.Log, Events: bus, Sessions: sessions,
 	})
 	if err != nil {
 		return fmt.Errorf("open the call path: %w", err)

@@ -15,7 +15,6 @@ import (
 	"openclaw/internal/identity"
 	"openclaw/internal/mcp"
 	"openclaw/internal/protocol"
-	"openclaw/internal/session"
 	"openclaw/internal/tool"
 )
 
@@ -31,7 +30,7 @@ var errStopping = errors.New("the gateway is stopping")
 // backend is what stands behind the routes. It comes later than the listener.
 type backend struct {
 	tools  caller
-	table  *session.Table
+	table  tool.Sessions
 	tokens *identity.Store
 	bus    *event.Bus
 	reload func(*config.Config)

@@ -35,15 +35,21 @@ type Log struct {
 	out   *output       // the writer's own
 
 	mu       sync.Mutex // guards all below
-	queue    [][]byte   // whole lines, each with its line feed
-	bytes    int        // in queue
-	appended uint64     // lines ever accepted
-	settled  uint64     // of these, written or dropped
+	queue    []entry
+	bytes    int    // in queue
+	appended uint64 // lines ever accepted
+	settled  uint64 // of these, written or dropped
 	dropped  uint64
 	tries    uint64 // times the writer went to the disk
 	err      error  // of the newest try
 	changed  chan struct{}
 	closed   bool
+}
+
+// entry is one line on its way to the disk.
+type entry struct {
+	line    []byte // whole, with its line feed
+	written func() // called when it is in the file; may be nil
 }
 
 // Open opens or makes the file (0600) and starts the one goroutine that writes it,
@@ -71,7 +77,11 @@ func Open(path string, maxBytes int64) (*Log, error) {
 // Append queues one record as a line. It never waits for the disk. When the queue is
 // full the oldest lines go. It fails for a value that JSON cannot hold, and with
 // ErrClosed after Close.
-func (l *Log) Append(v any) error {
+func (l *Log) Append(v any) error { return l.AppendThen(v, nil) }
+
+// AppendThen is Append that calls written once the line is in the file, on the writer's
+// goroutine: it must not block. It is not called for a line that is lost.
+func (l *Log) AppendThen(v any, written func()) error {
 	line, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", l.out.path, err)
@@ -82,7 +92,7 @@ func (l *Log) Append(v any) error {
 	if l.closed {
 		return fmt.Errorf("append to %s: %w", l.out.path, ErrClosed)
 	}
-	l.queue = append(l.queue, line)
+	l.queue = append(l.queue, entry{line, written})
 	l.bytes += len(line)
 	l.appended++
 	l.trim()
@@ -198,17 +208,26 @@ func (l *Log) wait(d time.Duration) {
 // front, as far as there is room.
 func (l *Log) write() error {
 	l.mu.Lock()
-	lines := l.queue
+	batch := l.queue
 	l.queue, l.bytes = nil, 0
 	l.mu.Unlock()
 
+	lines := make([][]byte, len(batch))
+	for i, e := range batch {
+		lines[i] = e.line
+	}
 	n, err := l.out.write(lines)
+	for _, e := range batch[:n] {
+		if e.written != nil {
+			e.written()
+		}
+	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	rest := lines[n:]
-	for _, line := range rest {
-		l.bytes += len(line)
+	rest := batch[n:]
+	for _, e := range rest {
+		l.bytes += len(e.line)
 	}
 	l.queue = append(rest[:len(rest):len(rest)], l.queue...)
 	l.settled += uint64(n)
@@ -224,7 +243,7 @@ func (l *Log) write() error {
 func (l *Log) trim() {
 	n := 0
 	for len(l.queue)-n > maxQueueLines || (l.bytes > maxQueueBytes && len(l.queue)-n > 1) {
-		l.bytes -= len(l.queue[n])
+		l.bytes -= len(l.queue[n].line)
 		n++
 	}
 	l.queue = l.queue[n:]

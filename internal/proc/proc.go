@@ -34,15 +34,16 @@ func (s Size) check() error {
 
 // Spec says what to start. It is plain data. Path, Argv and Dir are required.
 type Spec struct {
-	Path   string   // absolute path of the program
-	Argv   []string // argv, argv[0] included
-	Env    []string // whole environment; MarkerEnv is set to Marker, or taken out
-	Dir    string   // absolute working directory
-	Marker string   // value of MarkerEnv; "" = none
-	Stdin  bool     // an open pipe; false = end of file at once
-	Own    bool     // in a cgroup of its own where one can be made (Linux)
-	Split  bool     // standard error in a pipe of its own
-	PTY    *Size    // run in a pseudo-terminal of this size; Stdin and Split do not apply
+	Path    string   // absolute path of the program
+	Argv    []string // argv, argv[0] included
+	Env     []string // whole environment; MarkerEnv is set to Marker, or taken out
+	Dir     string   // absolute working directory
+	Marker  string   // value of MarkerEnv; "" = none
+	Stdin   bool     // an open pipe; false = end of file at once
+	Own     bool     // in a cgroup of its own where one can be made (Linux)
+	Split   bool     // standard error in a pipe of its own
+	Outlive bool     // not ended by this program's death
+	PTY     *Size    // run in a pseudo-terminal of this size; Stdin and Split do not apply
 }
 
 // Exit is how a process ended.

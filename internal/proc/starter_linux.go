@@ -95,7 +95,7 @@ func (p *Process) Ref() Ref { return p.ref }
 
 // Start starts what spec says. The new process leads a process group of its own (with
 // a terminal, or when this program has one, also a session) and gets SIGKILL when this
-// process dies. ErrNoPTY is returned before anything has started.
+// process dies, unless spec says that it outlives it. ErrNoPTY is returned before anything has started.
 //
 // The parent-death signal belongs to the thread that forks. Go ends a thread only when
 // a goroutine returns that is locked to it; nothing in this program does that.
@@ -116,6 +116,9 @@ func (s *Starter) Begin(spec Spec) (*Process, error) {
 	}
 	p := &Process{starter: s, terminal: fds.terminal, ref: Ref{Marker: spec.Marker, BootID: bootID()}, pidRaw: -1}
 	sys := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &p.pidRaw}
+	if spec.Outlive {
+		sys.Pdeathsig = 0
+	}
 	switch {
 	case spec.PTY != nil:
 		sys.Setsid, sys.Setctty = true, true // Ctty 0: the child's standard input

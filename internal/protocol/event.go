@@ -19,6 +19,7 @@ type Event struct {
 	Text       string `json:"text"`           // "Exec finished (gentle-otter, exit 0): ..." for a model
 	Wake       bool   `json:"wake,omitempty"` // the owner asks to be woken
 	AtMs       int64  `json:"atMs"`           // Unix time in ms
+	Key        string `json:"key,omitempty"`  // of what happened: the same however often it is told
 }
 
 // Kinds of events, named as A-40 names them.

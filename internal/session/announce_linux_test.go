@@ -10,7 +10,7 @@ import (
 	"openclaw/internal/protocol"
 )
 
-// told collects what OnExit and OnEnd were called with.
+// told collects what OnEnd was called with.
 type told struct {
 	mu    sync.Mutex
 	exits map[string][]string // tails by id
@@ -21,16 +21,14 @@ type told struct {
 func (c *told) options() Options {
 	c.exits, c.ends = map[string][]string{}, map[string]int{}
 	return Options{
-		OnExit: func(st State, tail string) {
+		OnEnd: func(e End) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.exits[st.ID] = append(c.exits[st.ID], tail)
-			c.last = st
-		},
-		OnEnd: func(st State) {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.ends[st.ID]++
+			c.ends[e.State.ID]++
+			if e.Announce {
+				c.exits[e.State.ID] = append(c.exits[e.State.ID], e.Tail)
+				c.last = e.State
+			}
 		},
 	}
 }
@@ -77,7 +75,7 @@ func TestX18_Rules(t *testing.T) {
 	off := begin(0, script(t, "echo x", background))
 	timedOut := begin(1, script(t, "sleep 300", notify, func(p *Plan) { p.Timeout = 50 * time.Millisecond }))
 	killed := begin(0, script(t, "echo x; sleep 300", notify))
-	if _, _, err := table.Kill(agent, killed.ID); err != nil {
+	if _, _, err := table.Kill(context.Background(), agent, killed.ID); err != nil {
 		t.Error(err)
 	}
 	seen := begin(0, script(t, "echo x; sleep 0.3", notify))
@@ -100,7 +98,7 @@ func TestX18_Rules(t *testing.T) {
 	shut := begin(0, script(t, "echo x; sleep 300", notify))
 	closeTable(t, table)
 	for id, n := range want {
-		st, _ := table.Get(agent, id)
+		st, _ := table.Get(context.Background(), agent, id)
 		if got := len(c.exits[id]); got != n {
 			t.Errorf("%s (%s): %d events, want %d", st.Command, st.Status, got, n)
 		}
@@ -108,7 +106,7 @@ func TestX18_Rules(t *testing.T) {
 			t.Errorf("%s: OnEnd was called %d times", st.Command, c.ends[id])
 		}
 	}
-	if st, _ := table.Get(agent, shut.ID); st.Status != protocol.StatusKilled {
+	if st, _ := table.Get(context.Background(), agent, shut.ID); st.Status != protocol.StatusKilled {
 		t.Errorf("at shutdown: %s", st.Status)
 	}
 }
@@ -133,7 +131,7 @@ func TestX18_LongPoll(t *testing.T) {
 	s.mu.Lock()
 	s.lastPoll = time.Now().Add(-time.Hour) // as long as it waits
 	s.mu.Unlock()
-	table.announce(s)
+	table.deliver(s)
 	if n := len(c.exitsOf(p.ID)); n != 1 {
 		t.Errorf("told %d times though a poll is at work", n)
 	}
@@ -159,7 +157,7 @@ func TestX18_CutResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table.announce(s) // as if the end were told only now
+	table.deliver(s) // as if the end were told only now
 	if n := len(c.exitsOf(p.ID)); n != 0 {
 		t.Errorf("told %d times", n)
 	}

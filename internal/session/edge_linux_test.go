@@ -22,16 +22,18 @@ func TestS3_PollMeetsTheEnd(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var told []string
-	table := openTable(t, Options{OnExit: func(st State, _ string) {
+	table := openTable(t, Options{OnEnd: func(e End) {
 		mu.Lock()
-		told = append(told, st.ID)
-		mu.Unlock()
+		defer mu.Unlock()
+		if e.Announce {
+			told = append(told, e.State.ID)
+		}
 	}})
 	for i := range rounds {
 		p := script(t, "read x; printf 'a%.0s' {1..3000}; printf '\\xe4'; exec printf '\\xb8\\xad'", notify, background)
 		start(t, table, p)
 		poll(t, table, p.ID, 0) // from here on somebody is known to poll
-		if _, err := table.Write(agent, p.ID, Input{EOF: true}); err != nil {
+		if _, err := table.Write(context.Background(), agent, p.ID, Input{EOF: true}); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
@@ -77,7 +79,7 @@ func TestS5_ManyAtOnce(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, "all to run", func() bool { running, _ := table.Counts(); return running == runs || t.Failed() })
+	waitFor(t, "all to run", func() bool { n, _ := table.Counts(context.Background()); return n.Running == runs || t.Failed() })
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestX6_LateReasonKeepsLeftovers(t *testing.T) {
 	if !lives(pid) {
 		t.Fatal("what the command left running was ended")
 	}
-	st, was, err := table.Kill(agent, p.ID)
+	st, was, err := table.Kill(context.Background(), agent, p.ID)
 	if err != nil || !was || st.Status != protocol.StatusCompleted {
 		t.Errorf("%s, ended %t, %v", st.Status, was, err)
 	}
@@ -125,7 +127,7 @@ func TestProcess_KillAfterExit(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, "the exit", func() bool { return s.proc.In.Closed() }) // the terminal is still held: its output is awaited
-	st, _, err := table.Kill(agent, p.ID)
+	st, _, err := table.Kill(context.Background(), agent, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,13 +179,13 @@ func TestX22_ManyGrowingLogs(t *testing.T) {
 		ids = append(ids, p.ID)
 	}
 	for _, id := range ids {
-		waitFor(t, "the output", func() bool { st, _ := table.Get(agent, id); return st.Bytes == 6_000_004 })
+		waitFor(t, "the output", func() bool { st, _ := table.Get(context.Background(), agent, id); return st.Bytes == 6_000_004 })
 	}
-	if used := table.LogBytes(); used > total+2<<20 {
+	if used := table.logUsed.Load(); used > total+2<<20 {
 		t.Errorf("%d bytes of logs, the limit is %d", used, total)
 	}
 	for _, id := range ids {
-		if tail, err := table.Tail(agent, id, 4); err != nil || tail != "end\n" {
+		if tail, err := table.Tail(context.Background(), agent, id, 4); err != nil || tail != "end\n" {
 			t.Errorf("%s ends with %q, %v", id, tail, err)
 		}
 	}
@@ -197,9 +199,9 @@ func TestProcess_AllAtOnce(t *testing.T) {
 		start(t, table, p)
 		var all sync.WaitGroup
 		for range 3 {
-			all.Go(func() { _, _, _ = table.Kill(agent, p.ID) })
+			all.Go(func() { _, _, _ = table.Kill(context.Background(), agent, p.ID) })
 		}
-		all.Go(func() { _, _ = table.Write(agent, p.ID, Input{Data: make([]byte, 1<<20)}) })
+		all.Go(func() { _, _ = table.Write(context.Background(), agent, p.ID, Input{Data: make([]byte, 1<<20)}) })
 		all.Go(func() {
 			for {
 				snap, err := table.Poll(context.Background(), agent, p.ID, deadline, 1000)
@@ -209,7 +211,7 @@ func TestProcess_AllAtOnce(t *testing.T) {
 			}
 		})
 		if i%2 == 0 {
-			all.Go(func() { _ = table.Remove(agent, p.ID) })
+			all.Go(func() { _ = table.Remove(context.Background(), agent, p.ID) })
 		}
 		within(t, "all of them", all.Wait)
 		if i%2 == 1 {
@@ -218,8 +220,8 @@ func TestProcess_AllAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if running, _ := table.Counts(); running != 0 {
-		t.Errorf("%d running", running)
+	if n, _ := table.Counts(context.Background()); n.Running != 0 {
+		t.Errorf("%d sessions run after the shutdown", n.Running)
 	}
 }
 
@@ -245,12 +247,12 @@ func TestX6_FrozenCommand(t *testing.T) {
 	pollUntil(t, table, p.ID, "ready")
 	set("cgroup.procs", fmt.Sprint(st.Pid))
 	set("freezer.state", "FROZEN")
-	within(t, "the kill", func() { st, _, err = table.Kill(agent, p.ID) })
+	within(t, "the kill", func() { st, _, err = table.Kill(context.Background(), agent, p.ID) })
 	if err != nil || st.Finished() || len(st.Warnings) == 0 || !strings.Contains(st.Warnings[0], "sleep 300") {
 		t.Errorf("%+v, %v", st, err)
 	}
 	within(t, "the removal", func() {
-		if err := table.Remove(agent, p.ID); err == nil {
+		if err := table.Remove(context.Background(), agent, p.ID); err == nil {
 			t.Error("a running session was removed")
 		}
 	})

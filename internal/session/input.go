@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -40,7 +41,7 @@ func (in Input) needsTerminal() bool {
 // Write sends input to a session and returns how many bytes went in. A program that
 // does not read gets what fits: the count then comes with proc.ErrInputFull. Keys that
 // cannot be understood send nothing at all.
-func (t *Table) Write(agent, id string, in Input) (int, error) {
+func (t *Table) Write(_ context.Context, agent, id string, in Input) (int, error) {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return 0, err
@@ -56,7 +57,7 @@ func (t *Table) Write(agent, id string, in Input) (int, error) {
 	}
 	data, err := in.bytes(s.tracker.Modes())
 	if err != nil {
-		return 0, err
+		return 0, &inputError{err}
 	}
 	var n int
 	if len(data) > 0 {
@@ -69,6 +70,11 @@ func (t *Table) Write(agent, id string, in Input) (int, error) {
 	}
 	return n, err
 }
+
+// inputError is about the input a caller gave; it is an ErrInput.
+type inputError struct{ error }
+
+func (e *inputError) Unwrap() []error { return []error{e.error, ErrInput} }
 
 func (s *session) inputError(err error) error {
 	if errors.Is(err, proc.ErrInputClosed) && s.finishedState() {
@@ -97,7 +103,7 @@ func (in Input) bytes(m terminal.Modes) ([]byte, error) {
 }
 
 // Resize changes the terminal's size.
-func (t *Table) Resize(agent, id string, cols, rows int) error {
+func (t *Table) Resize(_ context.Context, agent, id string, cols, rows int) error {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return err
@@ -108,33 +114,36 @@ func (t *Table) Resize(agent, id string, cols, rows int) error {
 	if !s.plan.PTY {
 		return fmt.Errorf("%s: %w", id, ErrNoTTY)
 	}
-	if err := s.proc.Resize(proc.Size{Cols: cols, Rows: rows}); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.cols, s.rows = cols, rows
-	s.mu.Unlock()
-	return nil
+	return s.resize(proc.Size{Cols: cols, Rows: rows})
+}
+
+// Screen is a terminal's screen as text, with the state of its session.
+type Screen struct {
+	State
+	Screen protocol.Screen
+	Offset int64 // of the output that comes after it
 }
 
 // Screen returns the terminal's screen as text, made from its latest output.
-func (t *Table) Screen(agent, id string) (protocol.Screen, State, error) {
+func (t *Table) Screen(_ context.Context, agent, id string) (Screen, error) {
 	s, err := t.get(agent, id)
 	if err != nil {
-		return protocol.Screen{}, State{}, err
+		return Screen{}, err
 	}
 	if !s.plan.PTY {
-		return protocol.Screen{}, State{}, fmt.Errorf("%s: %w", id, ErrNoTTY)
+		return Screen{}, fmt.Errorf("%s: %w", id, ErrNoTTY)
 	}
 	end := s.log.extent().end
 	at, b := s.log.read(max(0, end-screenBytes), screenBytes)
 	s.mu.Lock()
 	cols, rows := s.cols, s.rows
 	s.mu.Unlock()
-	if at == 0 {
-		screen, err := terminal.Snapshot(b, cols, rows)
-		return screen, s.state(), err
+	snapshot := terminal.Snapshot
+	if at > 0 {
+		snapshot = func(b []byte, cols, rows int) (protocol.Screen, error) {
+			return terminal.SnapshotTail(b, cols, rows, s.tracker.Modes())
+		}
 	}
-	screen, err := terminal.SnapshotTail(b, cols, rows, s.tracker.Modes())
-	return screen, s.state(), err
+	screen, err := snapshot(b, cols, rows)
+	return Screen{State: s.state(), Screen: screen, Offset: at + int64(len(b))}, err
 }

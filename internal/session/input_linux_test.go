@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -32,7 +33,7 @@ func rawTerminal(t *testing.T, table *Table, before string) Plan {
 // arrives checks which bytes reach the program.
 func arrives(t *testing.T, table *Table, p Plan, in Input, want string) {
 	t.Helper()
-	if _, err := table.Write(agent, p.ID, in); err != nil {
+	if _, err := table.Write(context.Background(), agent, p.ID, in); err != nil {
 		t.Fatal(err)
 	}
 	got := ""
@@ -64,7 +65,7 @@ func TestS2_Interrupt(t *testing.T) {
 	p := script(t, "trap 'sleep 0.2; echo interrupted; exit 5' INT; echo ready; while :; do sleep 0.05; done", onTerminal)
 	start(t, table, p)
 	pollUntil(t, table, p.ID, "ready")
-	if _, err := table.Write(agent, p.ID, Input{Literal: "some text", Keys: []string{"C-c"}}); err != nil {
+	if _, err := table.Write(context.Background(), agent, p.ID, Input{Literal: "some text", Keys: []string{"C-c"}}); err != nil {
 		t.Fatal(err)
 	}
 	out, st := pollAll(t, table, p.ID)
@@ -78,7 +79,7 @@ func TestS2_Interrupt(t *testing.T) {
 func TestS2_UnknownKey(t *testing.T) {
 	table := openTable(t, Options{})
 	p := rawTerminal(t, table, "")
-	n, err := table.Write(agent, p.ID, Input{Literal: "typed", Keys: []string{"Entr"}})
+	n, err := table.Write(context.Background(), agent, p.ID, Input{Literal: "typed", Keys: []string{"Entr"}})
 	if err == nil || n != 0 || !strings.Contains(err.Error(), "Entr") {
 		t.Errorf("%d bytes, %v", n, err)
 	}
@@ -99,35 +100,35 @@ func TestS7_Errors(t *testing.T) {
 	over := script(t, "exit 0", background)
 	start(t, table, over)
 	ended(t, table, over.ID)
-	_, err := table.Write(agent, over.ID, Input{Data: []byte("x")})
+	_, err := table.Write(context.Background(), agent, over.ID, Input{Data: []byte("x")})
 	wantErr(t, err, ErrFinished)
-	wantErr(t, table.Signal(agent, over.ID, "INT"), ErrFinished)
-	wantErr(t, table.Resize(agent, over.ID, 10, 10), ErrFinished)
+	wantErr(t, table.Signal(context.Background(), agent, over.ID, "INT"), ErrFinished)
+	wantErr(t, table.Resize(context.Background(), agent, over.ID, 10, 10), ErrFinished)
 
 	pipe := script(t, "echo ready; cat", background)
 	start(t, table, pipe)
-	_, err = table.Write(agent, pipe.ID, Input{Keys: []string{"Up"}})
+	_, err = table.Write(context.Background(), agent, pipe.ID, Input{Keys: []string{"Up"}})
 	wantErr(t, err, ErrNoTTY)
-	wantErr(t, table.Resize(agent, pipe.ID, 10, 10), ErrNoTTY)
-	_, _, err = table.Screen(agent, pipe.ID)
+	wantErr(t, table.Resize(context.Background(), agent, pipe.ID, 10, 10), ErrNoTTY)
+	_, err = table.Screen(context.Background(), agent, pipe.ID)
 	wantErr(t, err, ErrNoTTY)
-	if err := table.Clear(agent, pipe.ID); err == nil {
+	if err := table.Clear(context.Background(), agent, pipe.ID); err == nil {
 		t.Error("a running session was cleared")
 	}
-	if err := table.Signal(agent, pipe.ID, "NOSUCH"); err == nil {
+	if err := table.Signal(context.Background(), agent, pipe.ID, "NOSUCH"); err == nil {
 		t.Error("an unknown signal was sent")
 	}
 	closed := script(t, "sleep 300", func(p *Plan) { p.Background = true })
 	start(t, table, closed)
-	_, err = table.Write(agent, closed.ID, Input{Data: []byte("x")})
+	_, err = table.Write(context.Background(), agent, closed.ID, Input{Data: []byte("x")})
 	wantErr(t, err, ErrNoStdin)
-	_, err = table.Write(agent, "no-such", Input{})
+	_, err = table.Write(context.Background(), agent, "no-such", Input{})
 	wantErr(t, err, ErrNotFound)
 
-	if n, err := table.Write(agent, pipe.ID, Input{Data: []byte("still here\n"), EOF: true}); n != 11 || err != nil {
+	if n, err := table.Write(context.Background(), agent, pipe.ID, Input{Data: []byte("still here\n"), EOF: true}); n != 11 || err != nil {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if _, err := table.Write(agent, pipe.ID, Input{Data: []byte("x")}); err == nil {
+	if _, err := table.Write(context.Background(), agent, pipe.ID, Input{Data: []byte("x")}); err == nil {
 		t.Error("a closed input takes bytes")
 	}
 	out, st := pollAll(t, table, pipe.ID)
@@ -143,16 +144,16 @@ func TestS7_FullPipe(t *testing.T) {
 	table := openTable(t, Options{})
 	p := script(t, "sleep 300", background)
 	start(t, table, p)
-	n, err := table.Write(agent, p.ID, Input{Data: make([]byte, 1<<20)})
+	n, err := table.Write(context.Background(), agent, p.ID, Input{Data: make([]byte, 1<<20)})
 	if !errors.Is(err, proc.ErrInputFull) || n == 0 || n == 1<<20 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 	got := make(chan error, 1)
 	go func() {
-		_, err := table.Write(agent, p.ID, Input{Data: []byte("x")})
+		_, err := table.Write(context.Background(), agent, p.ID, Input{Data: []byte("x")})
 		got <- err
 	}()
-	if _, _, err := table.Kill(agent, p.ID); err != nil {
+	if _, _, err := table.Kill(context.Background(), agent, p.ID); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "the writer", func() {
@@ -168,11 +169,11 @@ func TestProcess_KillTerminal(t *testing.T) {
 	pty, plain := script(t, "cat", onTerminal), script(t, "cat", background)
 	start(t, table, pty)
 	start(t, table, plain)
-	st, was, err := table.Kill(agent, pty.ID)
+	st, was, err := table.Kill(context.Background(), agent, pty.ID)
 	if err != nil || !was || st.Status != protocol.StatusKilled {
 		t.Errorf("%+v, %t, %v", st, was, err)
 	}
-	if _, err := table.Write(agent, plain.ID, Input{Data: []byte("on\n")}); err != nil {
+	if _, err := table.Write(context.Background(), agent, plain.ID, Input{Data: []byte("on\n")}); err != nil {
 		t.Error(err)
 	}
 	pollUntil(t, table, plain.ID, "on")
@@ -183,7 +184,7 @@ func TestS4_WaitingForInput(t *testing.T) {
 	p := script(t, "echo question; cat", background, func(p *Plan) { p.IdleInput = 50 * time.Millisecond })
 	start(t, table, p)
 	pollUntil(t, table, p.ID, "question")
-	waitFor(t, "waitingForInput", func() bool { st, _ := table.Get(agent, p.ID); return st.WaitingForInput })
+	waitFor(t, "waitingForInput", func() bool { st, _ := table.Get(context.Background(), agent, p.ID); return st.WaitingForInput })
 	quiet := script(t, "sleep 300", func(p *Plan) { p.Background, p.IdleInput = true, 0 })
 	if st := start(t, table, quiet); st.WaitingForInput || st.StdinOpen {
 		t.Errorf("a session without input waits for it: %+v", st)
@@ -195,14 +196,15 @@ func TestProcess_Screen(t *testing.T) {
 	p := script(t, `trap 'stty size' WINCH; printf 'top\033[5;3Hmiddle'; while :; do sleep 0.05; done`, onTerminal, func(p *Plan) { p.Cols, p.Rows = 30, 6 })
 	start(t, table, p)
 	pollUntil(t, table, p.ID, "middle")
-	screen, _, err := table.Screen(agent, p.ID)
+	shown, err := table.Screen(context.Background(), agent, p.ID)
+	screen := shown.Screen
 	if err != nil || screen.Cols != 30 || screen.Rows != 6 || screen.Lines[0] != "top" || screen.Lines[4] != "  middle" {
 		t.Errorf("screen %+v, %v", screen, err)
 	}
-	if err := table.Resize(agent, p.ID, 0, 5); err == nil {
+	if err := table.Resize(context.Background(), agent, p.ID, 0, 5); err == nil {
 		t.Error("a terminal of no columns")
 	}
-	if err := table.Resize(agent, p.ID, 33, 7); err != nil {
+	if err := table.Resize(context.Background(), agent, p.ID, 33, 7); err != nil {
 		t.Fatal(err)
 	}
 	pollUntil(t, table, p.ID, "7 33")
@@ -215,13 +217,13 @@ func TestS7_LargeWrite(t *testing.T) {
 	start(t, table, p)
 	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	for rest := data; len(rest) > 0; {
-		n, err := table.Write(agent, p.ID, Input{Data: rest})
+		n, err := table.Write(context.Background(), agent, p.ID, Input{Data: rest})
 		if err != nil && !errors.Is(err, proc.ErrInputFull) {
 			t.Fatal(err)
 		}
 		rest = rest[n:]
 	}
-	if _, err := table.Write(agent, p.ID, Input{EOF: true}); err != nil {
+	if _, err := table.Write(context.Background(), agent, p.ID, Input{EOF: true}); err != nil {
 		t.Fatal(err)
 	}
 	ended(t, table, p.ID)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -31,12 +32,12 @@ type journal struct {
 	file   *os.File
 	closed bool
 	torn   bool              // the last write left a part of a line
-	live   map[string]record // what a rewrite keeps
+	live   map[string]record // what a rewrite keeps, by record.name
 	grown  int64             // bytes since the last rewrite
 	kept   int64             // size of the last rewrite
 }
 
-// record is a journal line. Op: "start", "end", "drop".
+// record is a journal line. Op: "start", "end", "told", "drop".
 type record struct {
 	Op         string          `json:"op"`
 	ID         string          `json:"id"`
@@ -62,7 +63,17 @@ type record struct {
 	Warnings   []string        `json:"warnings,omitempty"`
 	Left       bool            `json:"left,omitempty"`   // of a drop: it had left something running
 	Hidden     bool            `json:"hidden,omitempty"` // dropped with Left: only the marker counts
+	Notify     bool            `json:"notify,omitempty"`
+	Outlive    bool            `json:"outlive,omitempty"`
+	Record     json.RawMessage `json:"record,omitempty"`
+	Announce   bool            `json:"announce,omitempty"`
+	Told       bool            `json:"told,omitempty"` // somebody has the End safe
+	Gone       bool            `json:"gone,omitempty"` // dropped, but not told: only the End counts
+	Tail       string          `json:"tail,omitempty"` // of a drop that is not told: End.Tail
 }
+
+// name tells a session from an earlier one with the same id.
+func (r *record) name() string { return r.ID + "@" + strconv.FormatInt(r.StartedMs, 36) }
 
 // rewriteAt is by how much a journal grows before it is rewritten without what is
 // forgotten; more when what counts is more.
@@ -72,12 +83,18 @@ func openJournal(dir string) (*journal, error) {
 	var b [6]byte
 	_, _ = rand.Read(b[:])
 	j := &journal{dir: dir, instance: hex.EncodeToString(b[:]), live: map[string]record{}}
-	lock, err := safefile.TryLock(j.path() + ".lock")
+	lock, err := safefile.TryLock(LockPath(dir, j.instance))
 	if err != nil {
 		return nil, fmt.Errorf("lock the session record: %w", err)
 	}
 	j.lock = lock
 	return j, nil
+}
+
+// LockPath is the file that a program holds locked while it keeps the sessions of an
+// instance in a folder.
+func LockPath(dir, instance string) string {
+	return filepath.Join(dir, instance+".journal.lock")
 }
 
 func (j *journal) path() string { return filepath.Join(j.dir, j.instance+".journal") }
@@ -94,6 +111,7 @@ func (j *journal) started(s *session) {
 		Command: s.plan.Command, Dir: s.plan.Dir, PTY: s.plan.PTY, Streams: s.plan.Streams, Background: s.plan.Background,
 		Cols: s.plan.Cols, Rows: s.plan.Rows, StartedMs: s.started.UnixMilli(),
 		RetainMs: s.plan.Retain.Milliseconds(), LogBase: s.log.base, Ref: &ref,
+		Notify: s.plan.Notify, Outlive: s.plan.Outlive, Record: s.plan.Record,
 	})
 }
 
@@ -106,7 +124,7 @@ func (j *journal) ended(s *session) {
 	r := record{
 		Op: "end", ID: s.plan.ID, StartedMs: s.started.UnixMilli(), Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
 		TimedOut: s.reason == endTimeout, EndedMs: s.ended.UnixMilli(), Warnings: s.warnings,
-		Background: s.background || s.listed,
+		Background: s.background || s.listed, Announce: s.announce, Told: s.told,
 	}
 	s.mu.Unlock()
 	j.putLocked(r)
@@ -115,11 +133,49 @@ func (j *journal) ended(s *session) {
 func (j *journal) dropped(gone []*session) {
 	lines := make([]record, 0, len(gone))
 	for _, s := range gone {
-		lines = append(lines, record{
-			Op: "drop", ID: s.plan.ID, StartedMs: s.started.UnixMilli(), Left: len(s.leftoverCopy()) > 0,
-		})
+		line := record{Op: "drop", ID: s.plan.ID, StartedMs: s.started.UnixMilli(), Left: len(s.leftoverCopy()) > 0}
+		s.mu.Lock()
+		line.Told = s.told
+		tail := s.announce && !s.told
+		s.mu.Unlock()
+		if tail {
+			line.Tail = s.tail(announceTail)
+		}
+		lines = append(lines, line)
 	}
 	j.put(lines...)
+}
+
+// told records that the Ends of sessions are safe elsewhere: of those in kept, and of
+// forgotten ones by key.
+func (j *journal) told(kept []record, forgotten map[string]bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var lines []record
+	add := func(r record) {
+		if r.Status != "" && !r.Told {
+			lines = append(lines, record{Op: "told", ID: r.ID, StartedMs: r.StartedMs})
+		}
+	}
+	for _, k := range kept {
+		add(j.live[k.name()])
+	}
+	if len(forgotten) > 0 {
+		for _, r := range j.live {
+			if forgotten[r.key()] {
+				add(r)
+			}
+		}
+	}
+	j.putLocked(lines...)
+}
+
+// key is State.Key of the record's session.
+func (r *record) key() string {
+	if r.Ref == nil {
+		return ""
+	}
+	return r.Ref.Marker
 }
 
 // put adds lines, in one write. A disk that refuses does not stop a command: full/off
@@ -162,30 +218,35 @@ func (j *journal) putLocked(lines ...record) {
 	}
 }
 
-// apply brings a set of records up to date with a line. The time of start tells a
-// session from an earlier one of the same name.
+// apply brings a set of records, by name, up to date with a line.
 func apply(live map[string]record, r record) {
-	switch r.Op {
-	case "start":
-		live[r.ID] = r
-	case "end":
-		if old, ok := live[r.ID]; ok && old.StartedMs == r.StartedMs {
-			old.Status, old.ExitCode, old.Signal = r.Status, r.ExitCode, r.Signal
-			old.TimedOut, old.EndedMs, old.Warnings = r.TimedOut, r.EndedMs, r.Warnings
-			old.Background = r.Background
-			live[r.ID] = old
-		}
-	case "drop":
-		old, ok := live[r.ID]
-		switch {
-		case !ok || old.StartedMs != r.StartedMs:
-		case r.Left: // what it left may stay; it must not look like a session without record
-			old.Hidden = true
-			live[r.ID] = old
-		default:
-			delete(live, r.ID)
-		}
+	name := r.name()
+	if r.Op == "start" {
+		live[name] = r
+		return
 	}
+	old, ok := live[name]
+	if !ok {
+		return
+	}
+	switch r.Op {
+	case "end":
+		old.Status, old.ExitCode, old.Signal = r.Status, r.ExitCode, r.Signal
+		old.TimedOut, old.EndedMs, old.Warnings = r.TimedOut, r.EndedMs, r.Warnings
+		old.Background, old.Announce, old.Told = r.Background, r.Announce, old.Told || r.Told
+	case "told":
+		old.Told = true
+	case "drop":
+		// What it left may stay; it must not look like a session without record.
+		old.Hidden = r.Left
+		old.Told = old.Told || r.Told
+		old.Gone, old.Tail = true, r.Tail
+	}
+	if old.Gone && old.Told && !old.Hidden {
+		delete(live, name)
+		return
+	}
+	live[name] = old
 }
 
 // rewrite replaces the journal by what still counts. Callers hold mu.
@@ -222,7 +283,7 @@ func (j *journal) close() error {
 	j.closed = true
 	empty := true
 	for _, r := range j.live {
-		empty = empty && r.Hidden
+		empty = empty && r.Hidden && r.Told
 	}
 	var err error
 	if j.file != nil {

@@ -163,7 +163,7 @@ func pollAll(t testing.TB, table *Table, id string) (string, State) {
 // whole is the output as the log has it.
 func whole(t testing.TB, table *Table, id string) string {
 	t.Helper()
-	page, err := table.Log(AnyAgent, id, 0, 0, 10_000_000)
+	page, err := table.Log(context.Background(), AnyAgent, id, 0, 0, 10_000_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,4 +256,14 @@ func wantErr(t testing.TB, err, want error) {
 	if !errors.Is(err, want) {
 		t.Errorf("got error %v, want %v", err, want)
 	}
+}
+
+// listed is the list of an agent's sessions.
+func listed(t testing.TB, table *Table, of string) []Listed {
+	t.Helper()
+	rows, err := table.List(context.Background(), of, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -36,6 +37,10 @@ type Plan struct {
 	EndLeftovers bool  // end children that made a session of their own, too
 	Notify       bool
 	NotifySilent bool  // also for a silent success
+	Outlive      bool  // not ended when the program that keeps the table dies (onSupervisorDeath: keep)
+
+	// Record is the caller's own and comes back with the End, unread.
+	Record json.RawMessage
 }
 
 // Step is one program start: an absolute path and its argv.
@@ -66,6 +71,7 @@ func (p *Plan) check() error {
 // State is what is known of a session at one moment.
 type State struct {
 	ID, Agent, SessionKey string
+	Key                   string // names it for ever: ids are used again
 	Host, Command, Dir    string
 	Status                protocol.Status
 	Pid                   int
@@ -92,6 +98,29 @@ type Snapshot struct {
 	Output         string
 	Stdout, Stderr string // with streams
 	Omitted        int64  // bytes of the range that Output leaves out
+	Final          bool   // of Run: it waited for the end, of which nobody else is told
+}
+
+// End says that a session has ended. Whoever gets it calls Told when it is kept safe;
+// until then it is given again to the next program that asks.
+type End struct {
+	State    State
+	Record   json.RawMessage // Plan.Record
+	Announce bool            // its owner does not know yet and wants to
+	Tail     string          // the last output, when Announce
+	Again    bool            // somebody was given it before and may have it safe
+}
+
+// Listed is a row of a list: a state with its last output.
+type Listed struct {
+	State
+	Tail string
+}
+
+// Counts says how much a table holds.
+type Counts struct {
+	Running, Finished int
+	LogBytes          int64 // size of all logs on disk
 }
 
 // Errors that callers tell apart.
@@ -101,6 +130,7 @@ var (
 	ErrFinished  = errors.New("the process session has finished")
 	ErrDuplicate = errors.New("session id is taken")
 	ErrClosing   = errors.New("shutting down: nothing new is started")
+	ErrInput     = errors.New("input that cannot be sent")
 	ErrNoTTY     = errors.New("the process session has no terminal; start it with pty: true")
 	ErrNoStdin   = errors.New("its standard input is closed; start it with background: true, stdin: true or pty: true to write to it")
 )

@@ -47,13 +47,13 @@ func TestX4_HeldBack(t *testing.T) {
 	for name, change := range map[string]func(*Plan){"pipe": background, "terminal": onTerminal} {
 		p := script(t, `printf '\344\270'; until [ -e go ]; do sleep 0.02; done; printf '\255\n'`, change)
 		start(t, table, p)
-		waitFor(t, "half a character", func() bool { st, _ := table.Get(agent, p.ID); return st.Bytes == 2 })
+		waitFor(t, "half a character", func() bool { st, _ := table.Get(context.Background(), agent, p.ID); return st.Bytes == 2 })
 		for range 3 {
 			if snap := poll(t, table, p.ID, 20*time.Millisecond); snap.Output != "" {
 				t.Errorf("%s: half a character came: %q", name, snap.Output)
 			}
 		}
-		if page, err := table.Log(agent, p.ID, 0, 0, 100); err != nil || page.Output != "" {
+		if page, err := table.Log(context.Background(), agent, p.ID, 0, 0, 100); err != nil || page.Output != "" {
 			t.Errorf("%s: the log shows half a character: %q, %v", name, page.Output, err)
 		}
 		if err := os.WriteFile(filepath.Join(p.Dir, "go"), nil, 0o600); err != nil {
@@ -86,7 +86,7 @@ func TestS3_PollReturnsEarly(t *testing.T) {
 		snap, _ := table.Poll(context.Background(), agent, p.ID, time.Hour, 1000)
 		got <- snap
 	}()
-	if _, err := table.Write(agent, p.ID, Input{Data: []byte("it\n")}); err != nil {
+	if _, err := table.Write(context.Background(), agent, p.ID, Input{Data: []byte("it\n")}); err != nil {
 		t.Fatal(err)
 	}
 	within(t, "the poll", func() {
@@ -158,7 +158,7 @@ func TestS3_KillAfterShell(t *testing.T) {
 	p := script(t, "sleep 300 | cat & echo $! >pid; echo started", background)
 	start(t, table, p)
 	pollUntil(t, table, p.ID, "started")
-	if _, _, err := table.Kill(agent, p.ID); err != nil {
+	if _, _, err := table.Kill(context.Background(), agent, p.ID); err != nil {
 		t.Error(err)
 	}
 	poll(t, table, p.ID, 0)
@@ -171,28 +171,28 @@ func TestS1_Agents(t *testing.T) {
 	p := script(t, "cat", background, func(p *Plan) { p.SessionKey = "chat 1" })
 	start(t, table, p)
 	const other = "other"
-	if len(table.List(other)) != 0 {
+	if len(listed(t, table, other)) != 0 {
 		t.Error("another agent sees the session")
 	}
-	if len(table.List(agent)) != 1 || len(table.List(AnyAgent)) != 1 {
+	if len(listed(t, table, agent)) != 1 || len(listed(t, table, AnyAgent)) != 1 {
 		t.Error("its agent does not see the session")
 	}
 	_, errPoll := table.Poll(context.Background(), other, p.ID, 0, 10)
-	_, errLog := table.Log(other, p.ID, 0, 0, 10)
+	_, errLog := table.Log(context.Background(), other, p.ID, 0, 0, 10)
 	_, errRead := table.Read(context.Background(), ReadRequest{Agent: other, ID: p.ID})
-	_, errWrite := table.Write(other, p.ID, Input{EOF: true})
-	_, _, errKill := table.Kill(other, p.ID)
-	_, errGet := table.Get(other, p.ID)
-	_, errTail := table.Tail(other, p.ID, 10)
+	_, errWrite := table.Write(context.Background(), other, p.ID, Input{EOF: true})
+	_, _, errKill := table.Kill(context.Background(), other, p.ID)
+	_, errGet := table.Get(context.Background(), other, p.ID)
+	_, errTail := table.Tail(context.Background(), other, p.ID, 10)
 	_, errWait := table.Wait(context.Background(), other, p.ID, 0)
-	_, _, errScreen := table.Screen(other, p.ID)
+	_, errScreen := table.Screen(context.Background(), other, p.ID)
 	for _, err := range []error{
 		errPoll, errLog, errRead, errWrite, errKill, errGet, errTail, errWait, errScreen,
-		table.Clear(other, p.ID), table.Remove(other, p.ID), table.Signal(other, p.ID, "INT"), table.Resize(other, p.ID, 1, 1),
+		table.Clear(context.Background(), other, p.ID), table.Remove(context.Background(), other, p.ID), table.Signal(context.Background(), other, p.ID, "INT"), table.Resize(context.Background(), other, p.ID, 1, 1),
 	} {
 		wantErr(t, err, ErrNotFound)
 	}
-	if st, err := table.Get(agent, p.ID); err != nil || st.Finished() {
+	if st, err := table.Get(context.Background(), agent, p.ID); err != nil || st.Finished() {
 		t.Errorf("the session was touched: %+v, %v", st, err)
 	}
 }

@@ -26,14 +26,14 @@ func TestProcess_KillDuringExit(t *testing.T) {
 		var all sync.WaitGroup
 		for range 2 {
 			all.Go(func() {
-				if _, _, err := table.Kill(agent, p.ID); err != nil {
+				if _, _, err := table.Kill(context.Background(), agent, p.ID); err != nil {
 					t.Error(err)
 				}
 			})
 		}
-		all.Go(func() { table.List(AnyAgent) })
+		all.Go(func() { listed(t, table, AnyAgent) })
 		within(t, "both kills", all.Wait)
-		if st, err := table.Get(agent, p.ID); err == nil && !st.Finished() {
+		if st, err := table.Get(context.Background(), agent, p.ID); err == nil && !st.Finished() {
 			t.Fatalf("%s after a kill", st.Status)
 		}
 	}
@@ -74,16 +74,16 @@ func TestProcess_RemoveWhileWaiting(t *testing.T) {
 	waitFor(t, "the poll", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.polling == 1 })
 	for range 2 { // two at once: one of them finds nothing or both do their part
 		all.Go(func() {
-			if err := table.Remove(agent, p.ID); err != nil && !errors.Is(err, ErrNotFound) {
+			if err := table.Remove(context.Background(), agent, p.ID); err != nil && !errors.Is(err, ErrNotFound) {
 				t.Error(err)
 			}
 		})
 	}
 	within(t, "all that wait", all.Wait)
-	if _, err := table.Get(agent, p.ID); !errors.Is(err, ErrNotFound) {
+	if _, err := table.Get(context.Background(), agent, p.ID); !errors.Is(err, ErrNotFound) {
 		t.Errorf("after remove: %v", err)
 	}
-	if logs, _ := filepath.Glob(filepath.Join(table.Dir(), "*.log")); len(logs) != 0 {
+	if logs, _ := filepath.Glob(filepath.Join(table.opt.Dir, "*.log")); len(logs) != 0 {
 		t.Errorf("logs are left: %v", logs)
 	}
 }
@@ -99,16 +99,16 @@ func TestProcess_ClearWhileReading(t *testing.T) {
 		for range 3 {
 			all.Go(func() {
 				for {
-					_, err := table.Log(agent, p.ID, 10_000, 50, 1000)
+					_, err := table.Log(context.Background(), agent, p.ID, 10_000, 50, 1000)
 					if errors.Is(err, ErrNotFound) {
 						return
 					}
 					_, _ = table.Read(context.Background(), ReadRequest{Agent: agent, ID: p.ID, Max: 1000})
-					_, _ = table.Tail(agent, p.ID, 100)
+					_, _ = table.Tail(context.Background(), agent, p.ID, 100)
 				}
 			})
 		}
-		if err := table.Clear(agent, p.ID); err != nil {
+		if err := table.Clear(context.Background(), agent, p.ID); err != nil {
 			t.Error(err)
 		}
 		within(t, "the readers", all.Wait)
@@ -144,7 +144,7 @@ func TestTable_CloseWhileStarting(t *testing.T) {
 					}
 					pids.Store(st.Pid, true)
 					begun.Add(1)
-					table.List(AnyAgent)
+					listed(t, table, AnyAgent)
 				}
 			})
 		}
@@ -194,7 +194,7 @@ sleep 300 & echo $! >grouped; until [ -s own ]; do sleep 0.02; done; echo mine`,
 		t.Error("the child with a session of its own was ended")
 	}
 	pollUntil(t, table, p.ID, "later")
-	if _, was, err := table.Kill(agent, p.ID); err != nil || !was {
+	if _, was, err := table.Kill(context.Background(), agent, p.ID); err != nil || !was {
 		t.Errorf("kill: %t, %v", was, err)
 	}
 	waitGone(t, own)
@@ -230,10 +230,10 @@ func TestX6_FollowerOfLeftover(t *testing.T) {
 	start(t, table, q)
 	endLater(t, pidIn(t, q.Dir, "own"))
 	ended(t, table, q.ID)
-	waitFor(t, "one of the two to go", func() bool { _, n := table.Counts(); return n == 1 })
+	waitFor(t, "one of the two to go", func() bool { n, _ := table.Counts(context.Background()); return n.Finished == 1 })
 	for _, id := range []string{p.ID, q.ID} {
 		within(t, "remove", func() {
-			if err := table.Remove(agent, id); err != nil && !errors.Is(err, ErrNotFound) {
+			if err := table.Remove(context.Background(), agent, id); err != nil && !errors.Is(err, ErrNotFound) {
 				t.Error(err)
 			}
 		})
@@ -250,7 +250,7 @@ func TestX6_LeftoverOnTerminal(t *testing.T) {
 	if snap.Output != "done\r\n" {
 		t.Errorf("output %q", snap.Output)
 	}
-	if err := table.Remove(agent, p.ID); err != nil {
+	if err := table.Remove(context.Background(), agent, p.ID); err != nil {
 		t.Error(err)
 	}
 	waitGone(t, pidIn(t, p.Dir, "own"))

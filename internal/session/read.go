@@ -101,7 +101,7 @@ type Page struct {
 // Log returns limit lines from line offset. Negative offset = the last limit lines;
 // limit 0 = to the end. Lines that the log no longer has are skipped; of a log that the
 // disk refused only the tail is left, without line numbers, and all of it is returned.
-func (t *Table) Log(agent, id string, offset, limit int64, maxChars int) (Page, error) {
+func (t *Table) Log(_ context.Context, agent, id string, offset, limit int64, maxChars int) (Page, error) {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return Page{}, err
@@ -197,7 +197,7 @@ func (s *session) stream(name string) (*outlog, error) {
 }
 
 // Get returns the state now.
-func (t *Table) Get(agent, id string) (State, error) {
+func (t *Table) Get(_ context.Context, agent, id string) (State, error) {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return State{}, err
@@ -206,7 +206,7 @@ func (t *Table) Get(agent, id string) (State, error) {
 }
 
 // Tail returns the last output, at most limit characters.
-func (t *Table) Tail(agent, id string, limit int) (string, error) {
+func (t *Table) Tail(_ context.Context, agent, id string, limit int) (string, error) {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return "", err
@@ -233,7 +233,7 @@ func (t *Table) Wait(ctx context.Context, agent, id string, wait time.Duration) 
 
 // Kill ends everything the session started and returns its last state. Killing a
 // finished session ends what it left running; ended reports whether anything was.
-func (t *Table) Kill(agent, id string) (st State, ended bool, err error) {
+func (t *Table) Kill(_ context.Context, agent, id string) (st State, ended bool, err error) {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return State{}, false, err
@@ -243,7 +243,7 @@ func (t *Table) Kill(agent, id string) (st State, ended bool, err error) {
 }
 
 // Signal sends a signal, by name, to the session's process group.
-func (t *Table) Signal(agent, id, name string) error {
+func (t *Table) Signal(_ context.Context, agent, id, name string) error {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,14 +11,23 @@ import (
 	"openclaw/internal/protocol"
 )
 
-// recover takes over what dead programs left: what still runs is ended, sessions that
+// Adopt takes over what dead programs left: what still runs is ended, sessions that
 // were running read lost, finished ones and all logs can be looked at again (S-8).
-func (t *Table) recover() {
-	for _, o := range t.store.orphans() {
+//
+// It may be called again at any time.
+func (t *Table) Adopt() {
+	t.adopting.Lock()
+	defer t.adopting.Unlock()
+	orphans := t.store.orphans()
+	if len(orphans) == 0 && t.swept {
+		return
+	}
+	for _, o := range orphans {
 		t.takeOver(o)
 		o.close()
 	}
 	t.sweepLogs()
+	t.swept = true
 	agents := map[string]bool{}
 	for _, s := range t.all() {
 		agents[s.plan.Agent] = true
@@ -32,7 +40,7 @@ func (t *Table) recover() {
 func (t *Table) takeOver(o orphan) {
 	var refs []proc.Ref
 	for _, r := range o.live {
-		if r.Status == "" && r.Ref != nil && !r.Hidden {
+		if r.Status == "" && r.Ref != nil && !r.Hidden && !r.Outlive {
 			refs = append(refs, *r.Ref)
 		}
 	}
@@ -47,28 +55,60 @@ func (t *Table) takeOver(o orphan) {
 	stray := func(marker string) bool {
 		return strings.HasPrefix(marker, o.instance()+".") && !recorded[marker]
 	}
-	found, left := proc.Lost(context.Background(), refs, stray, killGrace)
+	found, left := proc.Lost(t.closing, refs, stray, killGrace)
 	for _, r := range o.live {
-		if r.Hidden {
-			continue
+		switch {
+		case r.Gone && !r.Told:
+			t.store.adopt(r)
+			t.tellOf(&r, r.state())
+		case r.Gone || r.Hidden:
+		default:
+			t.takeOverOne(&r, found, left)
 		}
-		lost := r.Status == ""
-		if lost {
-			r.Status, r.EndedMs = protocol.StatusLost, time.Now().UnixMilli()
-			r.Background = true
-			r.Warnings = append(r.Warnings, lostWarning(found, left))
-		}
-		if t.hasLog(r.LogBase) { // a program that died while it took this over had recorded it
-			continue
-		}
-		s := t.restore(&r)
-		if s == nil {
-			continue
-		}
-		t.store.adopt(r)
-		if lost {
-			t.lost = append(t.lost, s.state())
-		}
+	}
+}
+
+// takeOverOne puts a session of a dead program into the table.
+func (t *Table) takeOverOne(r *record, found int, left []proc.Left) {
+	if r.Status == "" {
+		r.Status, r.EndedMs = protocol.StatusLost, time.Now().UnixMilli()
+		r.Announce = r.Background && r.Notify
+		r.Background = true
+		r.Warnings = append(r.Warnings, lostWarning(r, found, left))
+	}
+	if t.hasLog(r.LogBase) { // a program that died while it took this over had recorded it
+		return
+	}
+	s := t.restore(r)
+	if s == nil {
+		return
+	}
+	t.store.adopt(*r)
+	if r.Announce {
+		r.Tail = s.tail(announceTail)
+	}
+	t.tellOf(r, s.state())
+}
+
+// tellOf hands on the End of a dead program's session that nobody has safe.
+func (t *Table) tellOf(r *record, st State) {
+	if r.Told {
+		return
+	}
+	if t.opt.OnEnd == nil {
+		t.Told(st.Key)
+		return
+	}
+	t.opt.OnEnd(End{State: st, Record: r.Record, Announce: r.Announce, Tail: r.Tail, Again: st.Status != protocol.StatusLost})
+}
+
+// state is what a record says of a session that has ended.
+func (r *record) state() State {
+	return State{
+		ID: r.ID, Agent: r.Agent, SessionKey: r.SessionKey, Key: r.key(), Host: r.Host, Command: r.Command, Dir: r.Dir,
+		Status: r.Status, ExitCode: r.ExitCode, Signal: r.Signal, TimedOut: r.TimedOut,
+		Started: msTime(r.StartedMs), Ended: msTime(r.EndedMs), PTY: r.PTY, Streams: r.Streams,
+		Background: r.Background, Warnings: r.Warnings,
 	}
 }
 
@@ -81,10 +121,13 @@ func (t *Table) hasLog(base string) bool {
 	return false
 }
 
-func lostWarning(found int, left []proc.Left) string {
-	text := "the daemon died while this ran; its log up to then is kept"
-	if found > 0 {
-		text += fmt.Sprintf("; %d processes of that daemon's sessions were still there and were ended", found)
+func lostWarning(r *record, found int, left []proc.Left) string {
+	text := "the program that kept this session died while it ran; its log up to then is kept"
+	switch {
+	case r.Outlive:
+		text += fmt.Sprintf("; what it runs was left alone (tools.exec.onSupervisorDeath: keep), process kill %s ends it", r.ID)
+	case found > 0:
+		text += fmt.Sprintf("; %d processes of such sessions were still there and were ended", found)
 	}
 	if len(left) > 0 {
 		text += "; could not be ended: " + names(left)
@@ -105,7 +148,9 @@ func (t *Table) restore(r *record) *session {
 		plan: Plan{
 			ID: r.ID, Agent: r.Agent, SessionKey: r.SessionKey, Host: r.Host, Command: r.Command, Dir: r.Dir,
 			PTY: r.PTY, Streams: r.Streams, Retain: time.Duration(r.RetainMs) * time.Millisecond,
+			Record: r.Record, Notify: r.Notify, Outlive: r.Outlive,
 		},
+		key: r.key(), announce: r.Announce, told: r.Told,
 		log: loadLog(r.LogBase, &t.logUsed), started: msTime(r.StartedMs), ended: msTime(r.EndedMs),
 		status: r.Status, exitCode: r.ExitCode, signal: r.Signal, background: r.Background,
 		warnings: r.Warnings, cols: r.Cols, rows: r.Rows, done: closedChan,
@@ -150,7 +195,7 @@ func (t *Table) sweepLogs() {
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".journal" {
 			for _, r := range readJournal(filepath.Join(t.opt.Dir, e.Name())) {
-				if !r.Hidden {
+				if !r.Hidden && !r.Gone {
 					owned[logName(r.LogBase)] = true
 				}
 			}

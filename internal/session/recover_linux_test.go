@@ -167,24 +167,33 @@ func TestS8_Recover(t *testing.T) {
 	prog.kill()
 	waitGone(t, first.Pid, second.Pid)
 
-	table := openTable(t, Options{Dir: dir, Recover: true})
+	var c told
+	opt := c.options()
+	opt.Dir, opt.Recover = dir, true
+	table := openTable(t, opt)
 	if lives(grandchild) {
 		t.Errorf("the grandchild %d still lives", grandchild)
 	}
-	st, err := table.Get(agent, first.ID)
+	st, err := table.Get(context.Background(), agent, first.ID)
 	if err != nil || st.Status != protocol.StatusLost || st.SessionKey != "chat" || st.ExitCode != nil || len(st.Warnings) == 0 {
 		t.Errorf("lost session: %+v, %v", st, err)
 	}
 	if out, _ := pollAll(t, table, first.ID); out != "so far\n" {
 		t.Errorf("output of the lost session %q", out)
 	}
-	if len(table.Lost()) != 2 {
-		t.Errorf("lost: %+v", table.Lost())
+	if c.ends[third.ID] != 0 {
+		t.Error("told again of an end that its own program knew")
 	}
-	if _, st, err := table.Screen(agent, second.ID); err != nil || !st.PTY {
+	for _, st := range []State{first, second} {
+		if c.ends[st.ID] != 1 {
+			t.Errorf("%s: told of its end %d times", st.Command, c.ends[st.ID])
+		}
+		table.Told(st.Key)
+	}
+	if st, err := table.Screen(context.Background(), agent, second.ID); err != nil || !st.PTY {
 		t.Errorf("screen of the lost terminal: %v", err)
 	}
-	st, err = table.Get(agent, third.ID)
+	st, err = table.Get(context.Background(), agent, third.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,22 +205,22 @@ func TestS8_Recover(t *testing.T) {
 	if err != nil || string(chunk.Data) != "oops\n" || !chunk.End {
 		t.Errorf("standard error of the finished session: %+v, %v", chunk, err)
 	}
-	if _, err := table.Write(agent, first.ID, Input{Data: []byte("x")}); err == nil {
+	if _, err := table.Write(context.Background(), agent, first.ID, Input{Data: []byte("x")}); err == nil {
 		t.Error("a lost session takes input")
 	}
 	closeTable(t, table) // and once more, in good order
 
-	table = openTable(t, Options{Dir: dir, Recover: true})
-	if st, _ := table.Get(agent, first.ID); st.Status != protocol.StatusLost || len(table.Lost()) != 0 {
-		t.Errorf("after one more start: %s, %d lost", st.Status, len(table.Lost()))
+	table = openTable(t, opt)
+	if st, _ := table.Get(context.Background(), agent, first.ID); st.Status != protocol.StatusLost || c.ends[first.ID] != 1 {
+		t.Errorf("after one more start: %s, told of %d times", st.Status, c.ends[first.ID])
 	}
 	for _, id := range []string{first.ID, second.ID, third.ID} {
-		if err := table.Clear(agent, id); err != nil {
+		if err := table.Clear(context.Background(), agent, id); err != nil {
 			t.Error(err)
 		}
 	}
-	if table.LogBytes() != 0 {
-		t.Errorf("%d bytes are still counted", table.LogBytes())
+	if n := table.logUsed.Load(); n != 0 {
+		t.Errorf("%d bytes are still counted", n)
 	}
 	if logs, _ := filepath.Glob(filepath.Join(dir, "*-*")); len(logs) != 0 {
 		t.Errorf("files are left: %v", logs)
@@ -236,7 +245,7 @@ func TestS8_LivingProgram(t *testing.T) {
 	waitFor(t, "its output", func() bool { return hasText(dir, st.ID+".log", "mine") })
 
 	table := openTable(t, Options{Dir: dir, Recover: true})
-	if list := table.List(AnyAgent); len(list) != 0 {
+	if list := listed(t, table, AnyAgent); len(list) != 0 {
 		t.Errorf("took over %+v", list)
 	}
 	if !lives(st.Pid) {
@@ -271,7 +280,7 @@ func TestS8_SameID(t *testing.T) {
 		prog.kill()
 	}
 	table := openTable(t, Options{Dir: dir, Recover: true})
-	list := table.List(agent)
+	list := listed(t, table, agent)
 	if len(list) != 2 || list[0].ID == list[1].ID {
 		t.Fatalf("list %+v", list)
 	}
@@ -329,7 +338,7 @@ func TestX21_NoLog(t *testing.T) {
 	if !strings.HasPrefix(snap.Output, "1\n2\n") || !strings.HasSuffix(snap.Output, "30000\nmore\n") || snap.Omitted != 0 || len(snap.Warnings) != 1 {
 		t.Errorf("output of %d bytes, %d left out, warnings %q", len(snap.Output), snap.Omitted, snap.Warnings)
 	}
-	page, err := table.Log(agent, p.ID, 29_998, 2, 1000) // nothing is missing yet: lines can be counted
+	page, err := table.Log(context.Background(), agent, p.ID, 29_998, 2, 1000) // nothing is missing yet: lines can be counted
 	if err != nil || page.Output != "29999\n30000\n" {
 		t.Errorf("page %q, %v", page.Output, err)
 	}

@@ -159,13 +159,13 @@ func (t *Table) reclaim(growing *session) {
 	t.mu.Unlock()
 	sort.Slice(list, func(i, j int) bool { return list[i].endTime().Before(list[j].endTime()) })
 	for _, s := range list {
-		if t.logUsed.Load() < t.opt.LogTotalBytes {
+		if t.logUsed.Load() < t.logTotal.Load() {
 			break
 		}
 		t.forget(s)
 	}
 	t.squeeze(growing)
-	next := t.opt.LogTotalBytes
+	next := t.logTotal.Load()
 	if used := t.logUsed.Load(); used >= next {
 		next = used + 1<<20 // a total that cannot be reached must not cost a look for every write
 	}
@@ -195,7 +195,7 @@ func (t *Table) squeeze(growing *session) {
 	}
 	sort.Slice(logs, func(i, j int) bool { return logs[i].held > logs[j].held })
 	for _, l := range logs {
-		over := t.logUsed.Load() - t.opt.LogTotalBytes
+		over := t.logUsed.Load() - t.logTotal.Load()
 		if over < 0 {
 			return
 		}

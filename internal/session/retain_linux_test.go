@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -19,13 +20,13 @@ func TestS5_Count(t *testing.T) {
 	}
 	other := script(t, "true", background, func(p *Plan) { p.Agent = "other" })
 	start(t, table, other)
-	waitFor(t, "the oldest to go", func() bool { return len(table.List(agent)) == finishedPerAgent })
+	waitFor(t, "the oldest to go", func() bool { return len(listed(t, table, agent)) == finishedPerAgent })
 	for i, id := range ids {
-		if _, err := table.Get(agent, id); (err == nil) != (i >= 5) {
+		if _, err := table.Get(context.Background(), agent, id); (err == nil) != (i >= 5) {
 			t.Errorf("session %d: %v", i, err)
 		}
 	}
-	logs, _ := filepath.Glob(filepath.Join(table.Dir(), "*.log"))
+	logs, _ := filepath.Glob(filepath.Join(table.opt.Dir, "*.log"))
 	if len(logs) != finishedPerAgent {
 		t.Errorf("%d logs", len(logs))
 	}
@@ -42,9 +43,12 @@ func TestS5_Foreground(t *testing.T) {
 	for range 2 * finishedPerAgent {
 		run(t, table, script(t, "echo x"))
 	}
-	waitFor(t, "old runs to go", func() bool { _, n := table.Counts(); return n <= finishedPerAgent+pruneBatch+1 })
-	if len(table.List(agent)) != 1 {
-		t.Errorf("list %+v", table.List(agent))
+	waitFor(t, "old runs to go", func() bool {
+		n, _ := table.Counts(context.Background())
+		return n.Finished <= finishedPerAgent+pruneBatch+1
+	})
+	if len(listed(t, table, agent)) != 1 {
+		t.Errorf("list %+v", listed(t, table, agent))
 	}
 }
 
@@ -59,9 +63,9 @@ func TestS5_Age(t *testing.T) {
 		start(t, table, p)
 		ended(t, table, p.ID)
 	}
-	waitFor(t, "what is too old to go", func() bool { _, err := table.Get(agent, soon.ID); return err != nil })
+	waitFor(t, "what is too old to go", func() bool { _, err := table.Get(context.Background(), agent, soon.ID); return err != nil })
 	for _, id := range []string{long.ID, last.ID} {
-		if _, err := table.Get(agent, id); err != nil {
+		if _, err := table.Get(context.Background(), agent, id); err != nil {
 			t.Error(err)
 		}
 	}
@@ -79,22 +83,22 @@ func TestX22_LogTotal(t *testing.T) {
 		ended(t, table, p.ID)
 		ids = append(ids, p.ID)
 	}
-	if got := table.LogBytes(); got > total+64<<10 {
+	if got := table.logUsed.Load(); got > total+64<<10 {
 		t.Errorf("%d bytes of at most %d", got, total)
 	}
-	if _, err := table.Get(agent, ids[5]); err != nil {
+	if _, err := table.Get(context.Background(), agent, ids[5]); err != nil {
 		t.Error(err)
 	}
-	if _, err := table.Get(agent, ids[0]); err == nil {
+	if _, err := table.Get(context.Background(), agent, ids[0]); err == nil {
 		t.Error("the oldest is still there")
 	}
 	p := script(t, "head -c 5000000 /dev/zero | tr '\\0' x; echo end", background, func(p *Plan) { p.LogMaxBytes = 2 << 20 })
 	start(t, table, p)
 	st := ended(t, table, p.ID)
-	if got := table.LogBytes(); got > total+64<<10 || st.Dropped == 0 || st.Bytes != 5_000_004 {
+	if got := table.logUsed.Load(); got > total+64<<10 || st.Dropped == 0 || st.Bytes != 5_000_004 {
 		t.Errorf("%d bytes of at most %d; %d written, %d dropped", got, total, st.Bytes, st.Dropped)
 	}
-	checkUsed(t, table.Dir(), table.LogBytes()+journalSize(table))
+	checkUsed(t, table.opt.Dir, table.logUsed.Load()+journalSize(table))
 }
 
 func journalSize(table *Table) int64 {

@@ -34,7 +34,7 @@ func (t *Table) Run(ctx context.Context, req RunRequest, started func(State)) (S
 	if s.quick {
 		s.runQuick()
 		if s.finished() {
-			return s.result(req.MaxChars), nil
+			return s.final(req.MaxChars), nil
 		}
 	}
 	var yield <-chan time.Time
@@ -56,7 +56,7 @@ func (t *Table) Run(ctx context.Context, req RunRequest, started func(State)) (S
 		}
 		<-s.done
 	}
-	return s.result(req.MaxChars), nil
+	return s.final(req.MaxChars), nil
 }
 
 var closedTimer = func() chan time.Time { c := make(chan time.Time); close(c); return c }()
@@ -75,6 +75,13 @@ func (s *session) handOver() bool {
 	}
 	s.background = true
 	return true
+}
+
+// final is result, marked as such.
+func (s *session) final(limit int) Snapshot {
+	snap := s.result(limit)
+	snap.Final = true
+	return snap
 }
 
 // result is the end of a session that its caller waited for. What does not fit is kept

@@ -93,8 +93,8 @@ func TestRun_MissingFolder(t *testing.T) {
 	if _, err := table.Run(context.Background(), RunRequest{Plan: p}, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got error %v", err)
 	}
-	if running, finished := table.Counts(); running != 0 || finished != 0 {
-		t.Errorf("%d running, %d finished", running, finished)
+	if n, _ := table.Counts(context.Background()); n != (Counts{}) {
+		t.Errorf("%+v", n)
 	}
 	p.Dir = t.TempDir()
 	run(t, table, p) // the id is free again
@@ -149,7 +149,7 @@ func TestX7_Cancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if st, _ := table.Get(agent, p.ID); st.Finished() {
+	if st, _ := table.Get(context.Background(), agent, p.ID); st.Finished() {
 		t.Errorf("ended as %s with its caller", st.Status)
 	}
 	if _, err := table.Run(ctx, RunRequest{Plan: script(t, "echo never")}, nil); !errors.Is(err, context.Canceled) {
@@ -255,7 +255,7 @@ func TestX22_Limits(t *testing.T) {
 	if _, err := table.Start(script(t, "cat", func(p *Plan) { p.ID = first.ID })); !errors.Is(err, ErrDuplicate) {
 		t.Errorf("an id twice: %v", err)
 	}
-	if _, _, err := table.Kill(agent, first.ID); err != nil {
+	if _, _, err := table.Kill(context.Background(), agent, first.ID); err != nil {
 		t.Fatal(err)
 	}
 	start(t, table, script(t, "cat", background, two))

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"sync"
@@ -42,8 +43,11 @@ func TestTenThousandRuns(t *testing.T) {
 	const groups = 8 // cgroups that wait for their next command, one for each worker and a few more
 	waitFor(t, "no descriptor more", func() bool { return openFiles(t) <= files+groups })
 	waitFor(t, "no child", func() bool { return len(children(t)) == 0 })
-	waitFor(t, "few sessions kept", func() bool { _, n := table.Counts(); return n <= finishedPerAgent+pruneBatch })
-	entries, err := os.ReadDir(table.Dir())
+	waitFor(t, "few sessions kept", func() bool {
+		n, _ := table.Counts(context.Background())
+		return n.Finished <= finishedPerAgent+pruneBatch
+	})
+	entries, err := os.ReadDir(table.opt.Dir)
 	if err != nil || len(entries) > finishedPerAgent+pruneBatch+2 {
 		t.Errorf("%d files in the folder, %v", len(entries), err)
 	}
@@ -75,8 +79,8 @@ func TestS9_IdleCost(t *testing.T) {
 	if limit := int64(64 << 10); each > limit && !raceEnabled {
 		t.Errorf("%d bytes a session, at most %d", each, limit)
 	}
-	if running, _ := table.Counts(); running != sessions+1 {
-		t.Errorf("%d sessions run", running)
+	if n, _ := table.Counts(context.Background()); n.Running != sessions+1 {
+		t.Errorf("%d sessions run", n.Running)
 	}
 	within(t, "the end of all", func() {
 		if err := table.Close(); err != nil {

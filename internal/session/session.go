@@ -42,6 +42,7 @@ type session struct {
 	left    proc.Ref      // of an earlier run: by what it left is found
 	log     *outlog
 	streams [2]*outlog // stdout and stderr with Plan.Streams
+	key     string     // names it for ever
 	started time.Time
 	timeout *time.Timer // nil without a limit; its function returns once done is closed
 
@@ -66,8 +67,13 @@ type session struct {
 	polling    int       // polls at work
 	lastPoll   time.Time // for the choice whether an exit event is still news
 	exitSeen   bool      // a poll has returned the exit state
+	announce   bool      // what End says
+	told       bool      // somebody has its End safe
 	ending     chan struct{}
 	leftover   []proc.Left // known after the end
+
+	viewing sync.Mutex // guards views; held while the terminal's size follows them; taken before mu
+	views   views
 
 	done chan struct{} // closed last
 }
@@ -416,7 +422,7 @@ func (s *session) state() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := State{
-		ID: s.plan.ID, Agent: s.plan.Agent, SessionKey: s.plan.SessionKey,
+		ID: s.plan.ID, Agent: s.plan.Agent, SessionKey: s.plan.SessionKey, Key: s.key,
 		Host: s.plan.Host, Command: s.plan.Command, Dir: s.plan.Dir,
 		Status: s.status, ExitCode: s.exitCode, Signal: s.signal,
 		TimedOut: s.reason == endTimeout, Started: s.started, Ended: s.ended,

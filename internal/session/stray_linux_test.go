@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,7 +28,7 @@ func TestS8_AllLostSessionsStay(t *testing.T) {
 	}
 	p.kill()
 	table := openTable(t, Options{Dir: o.Dir, Recover: true})
-	if n := len(table.List(agent)); n != sessions {
+	if n := len(listed(t, table, agent)); n != sessions {
 		t.Errorf("%d of %d lost sessions are listed", n, sessions)
 	}
 }
@@ -51,13 +52,13 @@ func TestS8_UnrecordedSessionIsEnded(t *testing.T) {
 		t.Fatalf("%v, %v", names, err)
 	}
 	waitFor(t, "the record of the end", func() bool {
-		return readJournal(names[0])["kept"].Status == protocol.StatusCompleted
+		return ofID(readJournal(names[0]), "kept").Status == protocol.StatusCompleted
 	})
 	p.kill()
 	// The record as a full disk would have left it: only the ended session is in it.
 	live := readJournal(names[0])
 	j := &journal{dir: t.TempDir(), instance: "x", live: map[string]record{}}
-	j.put(live["kept"])
+	j.put(ofID(live, "kept"))
 	data, err := os.ReadFile(j.path())
 	if err == nil {
 		err = os.WriteFile(names[0], data, 0o600)
@@ -71,7 +72,7 @@ func TestS8_UnrecordedSessionIsEnded(t *testing.T) {
 		t.Fatal("what an ended session had left was ended")
 	}
 	// And process kill still reaches it, as its warning says.
-	if _, ended, err := table.Kill(agent, "kept"); err != nil || !ended {
+	if _, ended, err := table.Kill(context.Background(), agent, "kept"); err != nil || !ended {
 		t.Errorf("ended %v, %v", ended, err)
 	}
 	waitGone(t, stays)

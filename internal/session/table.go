@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"sync"
@@ -28,26 +27,26 @@ type Options struct {
 	LogTotalBytes int64  // of all logs; 0 = 2 GiB
 	Recover       bool   // take over what dead programs left in Dir
 
-	// OnExit is called once when a session that ran in the background has ended, unless
-	// its exit was already returned by a poll or it was killed. It must not block.
-	OnExit func(State, string)
-	// OnEnd is called once for every session that has ended. It must not block.
-	OnEnd func(State)
+	// OnEnd is called once for every session that has ended, in this program or in one
+	// whose sessions it took over. It must not block.
+	OnEnd func(End)
 }
 
 // Table is all process sessions of this program. Its owner calls Close.
 type Table struct {
-	opt     Options
-	starter *proc.Starter
-	store   *journal
-	logUsed atomic.Int64
-	later   later
-	quick   atomic.Int64 // commands waited for in the short way
-	nextGC  atomic.Int64 // log bytes at which the total is looked at again
+	opt      Options
+	starter  *proc.Starter
+	store    *journal
+	logUsed  atomic.Int64
+	later    later
+	quick    atomic.Int64 // commands waited for in the short way
+	nextGC   atomic.Int64 // log bytes at which the total is looked at again
+	logTotal atomic.Int64 // bound of all logs together, in bytes
 
 	closing  context.Context // done when Close begins
 	close    context.CancelFunc
 	shutdown sync.Once
+	closed   sync.Once
 	starts   sync.WaitGroup // starts under way; added to under mu and only before shut
 	running  sync.WaitGroup // every goroutine of every session
 
@@ -62,7 +61,10 @@ type Table struct {
 	unpruned map[string]int  // ends since the last prune, by agent
 	expiry   *time.Timer     // of the next look at what is kept too long; nil = none
 	expireAt time.Time       // when it fires
-	lost     []State
+	retired  bool            // nothing new is started
+
+	adopting sync.Mutex // one takes over dead programs' sessions at a time; taken before mu
+	swept    bool       // logs that nobody owns are gone; guarded by adopting
 }
 
 // Open makes the table, and with Options.Recover first ends and records what dead
@@ -92,26 +94,49 @@ func Open(opt Options) (*Table, error) {
 		active: map[string]int{}, unpruned: map[string]int{},
 	}
 	t.closing, t.close = context.WithCancel(context.Background())
-	t.nextGC.Store(opt.LogTotalBytes)
+	t.LimitLogs(opt.LogTotalBytes)
 	if opt.Recover {
-		t.recover()
+		t.Adopt()
 	}
 	return t, nil
 }
 
-// Starter gives the process starter for our own helpers; there may be only one in a
-// program.
-func (t *Table) Starter() *proc.Starter { return t.starter }
+// Capture runs one of our own helpers; see proc.Starter.Capture.
+func (t *Table) Capture(ctx context.Context, argv, env []string, dir string, limit int) ([]byte, error) {
+	return t.starter.Capture(ctx, argv, env, dir, limit)
+}
 
-// Lost returns the sessions that were running when an earlier program died, as Open
-// found them.
-func (t *Table) Lost() []State { return t.lost }
+// Retire makes the table refuse new sessions; those it has go on.
+func (t *Table) Retire() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.retired = true
+}
 
-// Close ends every running session and returns when all goroutines have ended. What
-// was finished stays on disk for the next Open with Recover. A command that nothing can
-// end (another user's, for example) does not hold it up: the error names it.
-func (t *Table) Close() (err error) {
+// LimitLogs sets the bound of all logs together, in bytes.
+func (t *Table) LimitLogs(total int64) {
+	t.logTotal.Store(total)
+	t.nextGC.Store(total)
+}
+
+// Stop ends every running session and returns when all goroutines have ended and OnEnd
+// was told of all of them. A command that nothing can end (another user's, for example)
+// does not hold it up: the error names it. A second call does nothing.
+func (t *Table) Stop() (err error) {
 	t.shutdown.Do(func() { err = t.shutDown() })
+	return err
+}
+
+// Close stops the table and lets go of its files. What was finished stays on disk for
+// the next Open with Recover.
+func (t *Table) Close() error {
+	err := t.Stop()
+	t.closed.Do(func() {
+		err = errors.Join(err, t.store.close())
+		if len(unended(t.all())) == 0 { // else its goroutines still use the starter
+			err = errors.Join(err, t.starter.Close())
+		}
+	})
 	return err
 }
 
@@ -139,11 +164,11 @@ func (t *Table) shutDown() error {
 		}
 	}
 	if stuck := unended(all); len(stuck) > 0 {
-		return errors.Join(fmt.Errorf("could not be ended: process sessions %s", strings.Join(stuck, ", ")), t.store.close())
+		return fmt.Errorf("could not be ended: process sessions %s", strings.Join(stuck, ", "))
 	}
 	t.running.Wait()
 	t.settleNow()
-	return errors.Join(t.store.close(), t.starter.Close())
+	return nil
 }
 
 // unended returns the ids of the sessions that still run.
@@ -174,7 +199,7 @@ func (t *Table) start(plan Plan, claimed bool) (*session, error) {
 		plan.Cols, plan.Rows = 120, 40
 	}
 	s := &session{
-		table: t, plan: plan, started: time.Now(), status: protocol.StatusRunning,
+		table: t, plan: plan, key: t.store.marker(plan.ID), started: time.Now(), status: protocol.StatusRunning,
 		background: plan.Background, claimed: claimed, cols: plan.Cols, rows: plan.Rows, done: make(chan struct{}),
 	}
 	s.lastOutput.Store(s.started.UnixMilli())
@@ -217,7 +242,8 @@ func (s *session) startProcess() error {
 		Path: step.Path, Argv: step.Argv, Env: s.plan.Env, Dir: s.plan.Dir,
 		Marker: s.table.store.marker(s.plan.ID), Stdin: s.plan.Stdin, Split: s.streams[0] != nil,
 		// What is likely to stay gets a cgroup; for a short command it would cost too much.
-		Own: s.plan.Background || s.plan.PTY || s.plan.Stdin,
+		Own:     s.plan.Background || s.plan.PTY || s.plan.Stdin,
+		Outlive: s.plan.Outlive,
 	}
 	if s.plan.PTY {
 		spec.PTY = &proc.Size{Cols: s.plan.Cols, Rows: s.plan.Rows}
@@ -258,7 +284,7 @@ func (t *Table) admit(s *session) error {
 	defer t.mu.Unlock()
 	agent := s.plan.Agent
 	switch {
-	case t.shut:
+	case t.shut, t.retired:
 		return ErrClosing
 	case t.sessions[s.plan.ID] != nil || t.starting[s.plan.ID]:
 		return ErrDuplicate
@@ -305,11 +331,7 @@ func (t *Table) leave(s *session) {
 
 // settle records an end, tells of it and drops what is kept no longer.
 func (t *Table) settle(s *session) {
-	t.store.ended(s)
-	if t.opt.OnEnd != nil {
-		t.opt.OnEnd(s.state())
-	}
-	t.announce(s)
+	t.deliver(s)
 	t.pruneAfter(s)
 }
 
@@ -329,15 +351,15 @@ const AnyAgent = "*"
 
 // List returns the agent's sessions that somebody may want to look at: running ones,
 // and finished ones that ran in the background or whose result was cut. Running ones
-// come first, newest first.
-func (t *Table) List(agent string) []State {
-	var out []State
+// come first, newest first. Each comes with its last output, at most tail characters.
+func (t *Table) List(_ context.Context, agent string, tail int) ([]Listed, error) {
+	var out []Listed
 	for _, s := range t.all() {
 		if agent != AnyAgent && s.plan.Agent != agent {
 			continue
 		}
 		if st := s.state(); !st.Finished() || st.Background {
-			out = append(out, st)
+			out = append(out, Listed{State: st, Tail: s.tail(tail)})
 		}
 	}
 	sort.Slice(out, func(i, j int) bool {
@@ -346,18 +368,15 @@ func (t *Table) List(agent string) []State {
 		}
 		return out[i].Started.After(out[j].Started)
 	})
-	return out
+	return out, nil
 }
 
 // Counts returns how many sessions run and how many finished ones are kept.
-func (t *Table) Counts() (running, finished int) {
+func (t *Table) Counts(context.Context) (Counts, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.total, len(t.sessions) + len(t.starting) - t.total
+	return Counts{Running: t.total, Finished: len(t.sessions) + len(t.starting) - t.total, LogBytes: t.logUsed.Load()}, nil
 }
-
-// LogBytes returns the size of all logs on disk.
-func (t *Table) LogBytes() int64 { return t.logUsed.Load() }
 
 func (t *Table) all() []*session {
 	t.mu.Lock()
@@ -370,7 +389,7 @@ func (t *Table) all() []*session {
 }
 
 // Clear forgets a finished session and its log.
-func (t *Table) Clear(agent, id string) error {
+func (t *Table) Clear(_ context.Context, agent, id string) error {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return err
@@ -383,7 +402,7 @@ func (t *Table) Clear(agent, id string) error {
 }
 
 // Remove kills a running session, then forgets it.
-func (t *Table) Remove(agent, id string) error {
+func (t *Table) Remove(_ context.Context, agent, id string) error {
 	s, err := t.get(agent, id)
 	if err != nil {
 		return err
@@ -407,11 +426,11 @@ func (t *Table) forget(gone ...*session) {
 		}
 	}
 	t.mu.Unlock()
+	t.store.dropped(ours) // before the logs go: what is owed has a part of them
 	for _, s := range ours {
 		s.release()
 	}
-	t.store.dropped(ours)
 }
 
-// Dir returns the folder of the logs.
-func (t *Table) Dir() string { return filepath.Clean(t.opt.Dir) }
+// Instance is the first part of the keys of the sessions that this table starts.
+func (t *Table) Instance() string { return t.store.instance }

@@ -46,14 +46,14 @@ func newAnswers() *answers { return &answers{m: map[answerKey]*answer{}, now: ti
 // once runs call unless the caller has used the key before. Another call with the same
 // key waits for the first one's answer; the run is cancelled when nobody waits for it
 // any more. An error is not remembered: nothing was started.
-func (a *answers) once(ctx context.Context, c Caller, req protocol.ToolRequest, runs func(Caller, *protocol.ToolResult) bool, call func(context.Context) (*protocol.ToolResult, error)) (*protocol.ToolResult, error) {
+func (a *answers) once(ctx context.Context, c Caller, req protocol.ToolRequest, runs func(context.Context, Caller, *protocol.ToolResult) bool, call func(context.Context) (*protocol.ToolResult, error)) (*protocol.ToolResult, error) {
 	key := answerKey{c.Credential, c.Agent, req.IdempotencyKey}
 	args := canonical(req)
 	if len(req.IdempotencyKey) > 200 {
 		return nil, invalid("idempotencyKey is longer than 200 bytes")
 	}
+	a.sweep(ctx, runs)
 	a.mu.Lock()
-	a.sweep(runs)
 	e := a.m[key]
 	switch {
 	case e != nil && (e.tool != req.Tool || !bytes.Equal(e.args, args)):
@@ -130,19 +130,33 @@ func (w *watcher) close() {
 }
 
 // sweep drops what is older than its life; a run that goes on in the background keeps
-// its answer. Callers hold mu.
-func (a *answers) sweep(runs func(Caller, *protocol.ToolResult) bool) {
-	now := a.now()
-	for k, e := range a.m {
-		if e.expires.IsZero() || now.Before(e.expires) {
-			continue
+// its answer.
+func (a *answers) sweep(ctx context.Context, runs func(context.Context, Caller, *protocol.ToolResult) bool) {
+	for k, e := range a.expired() {
+		goesOn := runs(ctx, e.caller, e.res) // asks a supervisor: not under the lock
+		a.mu.Lock()
+		switch {
+		case a.m[k] != e:
+		case goesOn:
+			e.expires = a.now().Add(answerLife)
+		default:
+			delete(a.m, k)
 		}
-		if runs(e.caller, e.res) {
-			e.expires = now.Add(answerLife)
-			continue
-		}
-		delete(a.m, k)
+		a.mu.Unlock()
 	}
+}
+
+func (a *answers) expired() map[answerKey]*answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	old := map[answerKey]*answer{}
+	for k, e := range a.m {
+		if !e.expires.IsZero() && !now.Before(e.expires) {
+			old[k] = e
+		}
+	}
+	return old
 }
 
 // canonical makes the comparison independent of blanks and of the order of names.

@@ -48,10 +48,15 @@ func BenchmarkExecTrue(b *testing.B) {
 
 // BenchmarkRawTrue is the floor: start the same shell with pipes and wait for it.
 func BenchmarkRawTrue(b *testing.B) {
-	s, _, env := benchService(b)
+	starter, err := proc.NewStarter()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { starter.Close() })
+	env := []string{"PATH=/usr/bin:/bin"}
 	spec := proc.Spec{Path: "/bin/sh", Argv: []string{"/bin/sh", "-c", "true"}, Env: env, Dir: "/"}
 	for b.Loop() {
-		p, err := s.table.Starter().Start(spec)
+		p, err := starter.Start(spec)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -11,16 +11,15 @@ import (
 	"openclaw/internal/session"
 )
 
-// listTail is how many characters of output a row of the list carries.
-const listTail = 200
+// ListTail is how many characters of output a row of a list carries.
+const ListTail = 200
 
 // SessionInfo is a session as one row of a list.
-func SessionInfo(table *session.Table, st session.State) protocol.SessionInfo {
-	tail, _ := table.Tail(st.Agent, st.ID, listTail) // a session that went meanwhile has none
+func SessionInfo(st session.Listed) protocol.SessionInfo {
 	return protocol.SessionInfo{
 		SessionID: st.ID, Name: runName(st.Command), Agent: st.Agent, Status: st.Status, Pid: st.Pid,
-		Cwd: st.Dir, Host: st.Host, Command: st.Command, StartedAtMs: st.Started.UnixMilli(), RuntimeMs: ms(duration(st)),
-		ExitCode: st.ExitCode, Signal: st.Signal, TimedOut: st.TimedOut, Tail: tail, OutputBytes: st.Bytes,
+		Cwd: st.Dir, Host: st.Host, Command: st.Command, StartedAtMs: st.Started.UnixMilli(), RuntimeMs: ms(duration(st.State)),
+		ExitCode: st.ExitCode, Signal: st.Signal, TimedOut: st.TimedOut, Tail: st.Tail, OutputBytes: st.Bytes,
 		PTY: st.PTY, WaitingForInput: st.WaitingForInput,
 	}
 }

@@ -93,12 +93,8 @@ func (s *Service) start(ctx context.Context, r *run, launch *host.Launch, watch 
 	for range 8 { // an id that is taken is drawn again
 		req.Plan.ID = session.NewID()
 		follow := newFollower(s.table, req.Plan, watch)
-		s.record.begin(req.Plan.ID, r)
 		snap, err = s.table.Run(ctx, req, follow.begin)
 		follow.end(ctx, err == nil && snap.Finished())
-		if err != nil {
-			s.record.abandon(req.Plan.ID)
-		}
 		if !errors.Is(err, session.ErrDuplicate) {
 			break
 		}
@@ -139,6 +135,7 @@ func (s *Service) plan(r *run, launch *host.Launch) (session.Plan, time.Duration
 		Retain:      time.Duration(set.CleanupMs) * time.Millisecond,
 		IdleInput:   time.Duration(set.InputWaitIdleMs) * time.Millisecond,
 		LogMaxBytes: set.LogMaxBytes, MaxRunning: set.MaxSessions, EndLeftovers: set.Leftovers == "end",
-		Notify: set.NotifyOnExit, NotifySilent: set.NotifyOnExitEmptySuccess,
+		Notify: set.NotifyOnExit, NotifySilent: set.NotifyOnExitEmptySuccess, Record: originOf(r),
+		Outlive: set.OnSupervisorDeath == "keep",
 	}, yield
 }

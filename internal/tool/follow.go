@@ -15,7 +15,7 @@ const followChunk = 64 << 10
 // follower brings the live output of a running command to a watcher. Its goroutines
 // belong to the call: end waits for them.
 type follower struct {
-	table *session.Table
+	table Sessions
 	plan  session.Plan
 	watch func(protocol.Progress)
 
@@ -25,7 +25,7 @@ type follower struct {
 	wg     sync.WaitGroup
 }
 
-func newFollower(table *session.Table, plan session.Plan, watch func(protocol.Progress)) *follower {
+func newFollower(table Sessions, plan session.Plan, watch func(protocol.Progress)) *follower {
 	return &follower{table: table, plan: plan, watch: watch}
 }
 

@@ -10,7 +10,6 @@ import (
 	"openclaw/internal/proc"
 	"openclaw/internal/protocol"
 	"openclaw/internal/session"
-	"openclaw/internal/terminal"
 )
 
 // defaultLogLines is what action log shows when nothing else is asked for.
@@ -49,7 +48,7 @@ func (s *Service) process(ctx context.Context, c Caller, req protocol.ToolReques
 // action is one process call on its way.
 type action struct {
 	ctx      context.Context
-	table    *session.Table
+	table    Sessions
 	agent    string
 	params   processParams
 	maxChars int
@@ -72,8 +71,12 @@ func duration(st session.State) time.Duration {
 
 func (a action) list() (*protocol.ToolResult, error) {
 	rows := []protocol.SessionInfo{}
-	for _, st := range a.table.List(a.agent) {
-		rows = append(rows, SessionInfo(a.table, st))
+	list, err := a.table.List(a.ctx, a.agent, ListTail)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range list {
+		rows = append(rows, SessionInfo(l))
 	}
 	d := &protocol.ProcessResult{Sessions: &rows}
 	return &protocol.ToolResult{Content: protocol.Text(listText(rows)), Details: d}, nil
@@ -98,7 +101,7 @@ func (a action) log() (*protocol.ToolResult, error) {
 	if a.params.Limit != nil {
 		limit = *a.params.Limit
 	}
-	page, err := a.table.Log(a.agent, a.params.SessionID, offset, limit, a.maxChars)
+	page, err := a.table.Log(a.ctx, a.agent, a.params.SessionID, offset, limit, a.maxChars)
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +120,12 @@ func (a action) write() (*protocol.ToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.table.Write(a.agent, a.params.SessionID, in)
+	n, err := a.table.Write(a.ctx, a.agent, a.params.SessionID, in)
 	full := errors.Is(err, proc.ErrInputFull)
 	if err != nil && !full {
 		return nil, err
 	}
-	st, err := a.table.Get(a.agent, a.params.SessionID)
+	st, err := a.table.Get(a.ctx, a.agent, a.params.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -158,12 +161,12 @@ func (a action) input() (session.Input, error) {
 
 func (a action) kill() (*protocol.ToolResult, error) {
 	if a.params.Signal != "" {
-		if err := a.table.Signal(a.agent, a.params.SessionID, a.params.Signal); err != nil {
+		if err := a.table.Signal(a.ctx, a.agent, a.params.SessionID, a.params.Signal); err != nil {
 			return nil, err
 		}
 		return a.say("sent " + a.params.Signal)
 	}
-	st, ended, err := a.table.Kill(a.agent, a.params.SessionID)
+	st, ended, err := a.table.Kill(a.ctx, a.agent, a.params.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -176,19 +179,19 @@ func (a action) kill() (*protocol.ToolResult, error) {
 
 // say answers with the state now and a short text.
 func (a action) say(text string) (*protocol.ToolResult, error) {
-	st, err := a.table.Get(a.agent, a.params.SessionID)
+	st, err := a.table.Get(a.ctx, a.agent, a.params.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	return &protocol.ToolResult{Content: protocol.Text("[" + text + "]"), Details: details(st)}, nil
 }
 
-func (a action) forget(text string, forget func(agent, id string) error) (*protocol.ToolResult, error) {
-	st, err := a.table.Get(a.agent, a.params.SessionID)
+func (a action) forget(text string, forget func(ctx context.Context, agent, id string) error) (*protocol.ToolResult, error) {
+	st, err := a.table.Get(a.ctx, a.agent, a.params.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	if err := forget(a.agent, a.params.SessionID); err != nil {
+	if err := forget(a.ctx, a.agent, a.params.SessionID); err != nil {
 		return nil, err
 	}
 	d := details(st)
@@ -199,17 +202,17 @@ func (a action) forget(text string, forget func(agent, id string) error) (*proto
 }
 
 func (a action) screen() (*protocol.ToolResult, error) {
-	screen, st, err := a.table.Screen(a.agent, a.params.SessionID)
+	shown, err := a.table.Screen(a.ctx, a.agent, a.params.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	d := details(st)
-	d.Screen = &screen
-	return &protocol.ToolResult{Content: protocol.Text(screenText(screen)), Details: d}, nil
+	d := details(shown.State)
+	d.Screen = &shown.Screen
+	return &protocol.ToolResult{Content: protocol.Text(screenText(shown.Screen)), Details: d}, nil
 }
 
 func (a action) resize() (*protocol.ToolResult, error) {
-	if err := a.table.Resize(a.agent, a.params.SessionID, a.params.Cols, a.params.Rows); err != nil {
+	if err := a.table.Resize(a.ctx, a.agent, a.params.SessionID, a.params.Cols, a.params.Rows); err != nil {
 		return nil, err
 	}
 	return a.say(fmt.Sprintf("resized to %dx%d", a.params.Cols, a.params.Rows))
@@ -217,7 +220,5 @@ func (a action) resize() (*protocol.ToolResult, error) {
 
 // isInputError reports errors about the input a caller gave.
 func isInputError(err error) bool {
-	var key *terminal.UnknownKeyError
-	var hex *terminal.HexError
-	return errors.As(err, &key) || errors.As(err, &hex) || errors.Is(err, proc.ErrInputClosed)
+	return errors.Is(err, session.ErrInput) || errors.Is(err, proc.ErrInputClosed)
 }

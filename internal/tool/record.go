@@ -1,7 +1,10 @@
 package tool
 
 import (
-	"sync"
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
 	"time"
 
 	"openclaw/internal/jsonlog"
@@ -12,17 +15,19 @@ import (
 
 // recorder keeps one record a run (X-23): who, from where, where it ran, the decision
 // and its rule, exit and duration. Records are written in batches, at most 1 s late.
+//
+// What is known at the start travels with the plan and comes back with the End, so that
+// a run whose daemon died is recorded by the next one, whole.
 type recorder struct {
 	lines *jsonlog.Log
-
-	mu   sync.Mutex // guards open
-	open map[string]runRecord
+	path  string
 }
 
 // runRecord is one line of the record. Command is shown with secrets masked (A-23).
 type runRecord struct {
 	AtMs       int64           `json:"atMs"`
 	SessionID  string          `json:"sessionId,omitempty"`
+	Key        string          `json:"key,omitempty"` // session.State.Key
 	Agent      string          `json:"agent"`
 	SessionKey string          `json:"sessionKey"`
 	Credential string          `json:"credential"`
@@ -40,65 +45,73 @@ type runRecord struct {
 	DurationMs int64           `json:"durationMs"`
 }
 
-func newRecorder(lines *jsonlog.Log) *recorder {
-	return &recorder{lines: lines, open: map[string]runRecord{}}
+// origin is what a plan carries of the record: the rest is in the session's state.
+type origin struct {
+	Credential string `json:"credential"`
+	Origin     string `json:"origin"`
+	Decision   string `json:"decision"`
+	Rule       string `json:"rule"`
 }
 
-func (r *recorder) entry(run *run) runRecord {
-	c := run.caller
-	return runRecord{
-		AtMs: time.Now().UnixMilli(), Agent: c.Agent, SessionKey: c.SessionKey, Credential: c.Credential,
-		Origin: c.Origin, Host: "gateway", Command: run.params.Command,
-		Decision: string(run.decision.Outcome), Rule: run.decision.Rule,
+func originOf(r *run) json.RawMessage {
+	data, err := json.Marshal(origin{
+		Credential: r.caller.Credential, Origin: r.caller.Origin,
+		Decision: string(r.decision.Outcome), Rule: r.decision.Rule,
+	})
+	if err != nil { // strings always can be
+		return nil
 	}
+	return data
 }
 
-// begin notes who started a session; the line is written at its end.
-func (r *recorder) begin(id string, run *run) {
-	e := r.entry(run)
-	r.mu.Lock()
-	r.open[id] = e
-	r.mu.Unlock()
-}
-
-// abandon forgets a session that was not started.
-func (r *recorder) abandon(id string) {
-	r.mu.Lock()
-	delete(r.open, id)
-	r.mu.Unlock()
-}
-
-// end writes the record of a session that has ended.
-func (r *recorder) end(st session.State) {
-	r.mu.Lock()
-	e, ok := r.open[st.ID]
-	delete(r.open, st.ID)
-	r.mu.Unlock()
-	if ok {
-		r.write(e, st)
+// end writes the record of a session that has ended and calls written when that is done.
+func (r *recorder) end(e session.End, written func()) {
+	st := e.State
+	var from origin
+	if json.Unmarshal(e.Record, &from) != nil { // of a version that wrote it otherwise
+		from = origin{}
 	}
+	// A record that cannot be kept does not stop a full/off run (X-21).
+	_ = r.lines.AppendThen(runRecord{
+		AtMs: st.Started.UnixMilli(), SessionID: st.ID, Key: st.Key, Agent: st.Agent, SessionKey: st.SessionKey,
+		Credential: from.Credential, Origin: from.Origin, Host: st.Host, Cwd: st.Dir, Command: redact.Text(st.Command),
+		Decision: from.Decision, Rule: from.Rule, Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal,
+		TimedOut: st.TimedOut, DurationMs: ms(duration(st)),
+	}, written)
 }
 
-// lost writes the record of a session whose daemon died.
-func (r *recorder) lost(st session.State) {
-	r.write(runRecord{
-		AtMs: st.Started.UnixMilli(), Agent: st.Agent, SessionKey: st.SessionKey, Host: st.Host,
-		Command: st.Command, Decision: "allow",
-	}, st)
+// has reports whether the record of a session is in the file: a daemon that died may have
+// written it without being able to say so.
+func (r *recorder) has(key string) bool {
+	f, err := os.Open(r.path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > recentRecords {
+		_, _ = f.Seek(-recentRecords, io.SeekEnd) // from the start then, which is only slower
+	}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e struct{ Key string }
+		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Key == key {
+			return true
+		}
+	}
+	return false
 }
 
-func (r *recorder) write(e runRecord, st session.State) {
-	e.SessionID, e.Cwd, e.Status, e.ExitCode = st.ID, st.Dir, st.Status, st.ExitCode
-	e.Signal, e.TimedOut, e.DurationMs = st.Signal, st.TimedOut, ms(duration(st))
-	e.Command = redact.Text(e.Command)
-	_ = r.lines.Append(e) // a record that cannot be kept does not stop a full/off run (X-21)
-}
+// recentRecords is how much of the end of the record is looked at, in bytes.
+const recentRecords = 4 << 20
 
 func (r *recorder) denied(run *run, d protocol.Denied) {
-	e := r.entry(run)
-	e.Decision, e.Rule, e.Reason, e.Status = "deny", d.Rule, d.Reason, protocol.StatusDenied
-	e.Command = redact.Text(e.Command)
-	_ = r.lines.Append(e)
+	c := run.caller
+	_ = r.lines.Append(runRecord{
+		AtMs: time.Now().UnixMilli(), Agent: c.Agent, SessionKey: c.SessionKey, Credential: c.Credential, Origin: c.Origin,
+		Host: "gateway", Command: redact.Text(run.params.Command), Decision: "deny", Rule: d.Rule, Reason: d.Reason,
+		Status: protocol.StatusDenied,
+	})
 }
 
 func (r *recorder) close() error { return r.lines.Close() }

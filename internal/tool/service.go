@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,8 +31,11 @@ type Options struct {
 	Environ  []string // the environment commands inherit
 	Log      *slog.Logger
 	Events   *event.Bus // nil = exits are not announced
-	Recover  bool       // the daemon: take over what a dead daemon left
-	OwnPath  bool       // keep Environ's PATH as it is (no daemon: the caller's own, P-32)
+
+	// Sessions opens where commands run, with the folder of their logs and what is to be
+	// called for every one that ends; nil = InProcess(false).
+	Sessions func(dir string, onEnd func(session.End)) (Sessions, error)
+	OwnPath  bool // keep Environ's PATH as it is (no daemon: the caller's own, P-32)
 }
 
 // Service answers tool calls. Its owner calls Close.
@@ -42,17 +46,22 @@ type Service struct {
 	ownPath  bool
 	cfg      atomic.Pointer[config.Config]
 	host     *host.Local
-	table    *session.Table
+	table    Sessions
 	events   *event.Bus
 	record   *recorder
 	answers  *answers
+
+	mu    sync.Mutex    // guards early
+	early []session.End // what ended before begin; nil afterwards
 }
 
-// Open makes the service. It starts no process; with Options.Recover it first deals
-// with what an earlier daemon left (S-8).
+// Open makes the service. It starts no process.
 func Open(opt Options) (*Service, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Sessions == nil {
+		opt.Sessions = InProcess(false)
 	}
 	dir := filepath.Join(opt.StateDir, "exec")
 	if err := safefile.Dir(opt.StateDir); err != nil {
@@ -61,30 +70,33 @@ func Open(opt Options) (*Service, error) {
 	if err := safefile.Dir(dir); err != nil {
 		return nil, fmt.Errorf("state directory: %w", err)
 	}
-	lines, err := jsonlog.Open(filepath.Join(dir, "runs.jsonl"), recordMax)
+	path := filepath.Join(dir, "runs.jsonl")
+	lines, err := jsonlog.Open(path, recordMax)
 	if err != nil {
 		return nil, fmt.Errorf("record of runs: %w", err)
 	}
 	s := &Service{
 		log: opt.Log, getenv: opt.Getenv, stateDir: opt.StateDir, ownPath: opt.OwnPath,
-		events: opt.Events, record: newRecorder(lines), answers: newAnswers(),
+		events: opt.Events, record: &recorder{lines: lines, path: path}, answers: newAnswers(), early: []session.End{},
 	}
 	s.cfg.Store(opt.Config)
-	s.table, err = session.Open(session.Options{
-		Dir: filepath.Join(dir, "sessions"), Recover: opt.Recover,
-		LogTotalBytes: opt.Config.Exec("main").LogTotalBytes,
-		OnExit:        s.exited, OnEnd: s.ended,
-	})
-	if err != nil {
+	if s.table, err = opt.Sessions(filepath.Join(dir, "sessions"), s.ended); err != nil {
 		return nil, errors.Join(err, lines.Close())
 	}
+	s.table.LimitLogs(opt.Config.Exec("main").LogTotalBytes)
 	hostOpt := host.Options{StateDir: opt.StateDir, Environ: opt.Environ, OwnPath: opt.OwnPath}
-	hostOpt.Run = s.table.Starter().Capture
+	hostOpt.Run = s.table.Capture
 	s.host = host.New(hostOpt)
-	for _, st := range s.table.Lost() {
-		s.record.lost(st)
-	}
+	s.begin()
 	return s, nil
+}
+
+// InProcess keeps the sessions in this process: they end with it. Recover says that what
+// dead programs of the folder left is taken over.
+func InProcess(recover bool) func(string, func(session.End)) (Sessions, error) {
+	return func(dir string, onEnd func(session.End)) (Sessions, error) {
+		return session.Open(session.Options{Dir: dir, Recover: recover, OnEnd: onEnd})
+	}
 }
 
 // Warm asks the login shell for its PATH ahead of the first command. It returns when
@@ -95,19 +107,23 @@ func (s *Service) Warm(ctx context.Context) {
 	}
 }
 
-// Close ends everything that runs and flushes the record.
+// Close ends what does not outlive this program and flushes the record.
 func (s *Service) Close() error {
 	s.host.Close()
-	err := s.table.Close()
+	err := s.table.Stop()
 	s.answers.running.Wait()
-	return errors.Join(err, s.record.close())
+	// The record before the sessions let go: they are told of what is in it.
+	return errors.Join(err, s.record.close(), s.table.Close())
 }
 
 // Reload makes later calls use cfg; running commands keep theirs (C-3).
-func (s *Service) Reload(cfg *config.Config) { s.cfg.Store(cfg) }
+func (s *Service) Reload(cfg *config.Config) {
+	s.cfg.Store(cfg)
+	s.table.LimitLogs(cfg.Exec("main").LogTotalBytes)
+}
 
-// Sessions gives the table to surfaces that serve the operator (status, lists).
-func (s *Service) Sessions() *session.Table { return s.table }
+// Sessions gives the sessions to surfaces that serve the operator (status, lists).
+func (s *Service) Sessions() Sessions { return s.table }
 
 // Tools returns the tools the caller may use (C-20), for a client's list.
 func (s *Service) Tools(c Caller) []protocol.ToolInfo {
@@ -201,12 +217,12 @@ func wireError(ctx context.Context, err error) error {
 }
 
 // stillRuns reports whether the run of an answer goes on in the background.
-func (s *Service) stillRuns(c Caller, res *protocol.ToolResult) bool {
+func (s *Service) stillRuns(ctx context.Context, c Caller, res *protocol.ToolResult) bool {
 	r, ok := res.Details.(*protocol.ExecResult)
 	if !ok || r.Status != protocol.StatusRunning {
 		return false
 	}
-	st, err := s.table.Get(c.Agent, r.SessionID)
+	st, err := s.table.Get(ctx, c.Agent, r.SessionID)
 	return err == nil && !st.Finished()
 }
 

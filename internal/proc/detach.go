@@ -1,0 +1,30 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+)
+
+// Detach starts a program of ours that is to outlive this one: in a session of its own,
+// without our terminal, standard input and output at /dev/null, standard error in errors,
+// and extra as its descriptors from 3 on. argv[0] is the path of the program.
+//
+// It stays our child while we live: Reap takes its exit. A program that has a Starter must
+// not use it, since that takes unknown children for strays.
+func Detach(argv, env []string, dir string, errors *os.File, extra ...*os.File) (pid int, err error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	defer null.Close()
+	attr := &os.ProcAttr{
+		Dir: dir, Env: env, Sys: detachedAttr(),
+		Files: append([]*os.File{null, null, errors}, extra...),
+	}
+	p, err := os.StartProcess(argv[0], argv, attr)
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	pid = p.Pid
+	return pid, p.Release()
+}

@@ -1,0 +1,13 @@
+package proc
+
+import "syscall"
+
+// detachedProcess is DETACHED_PROCESS: without our console.
+const detachedProcess = 0x8
+
+func detachedAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
+}
+
+// Reap has nothing to do here: there are no zombies.
+func Reap(int) bool { return true }
