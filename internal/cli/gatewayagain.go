@@ -48,7 +48,13 @@ func (s successor) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("no answer within %s", checkTimeout))
 	defer cancel()
 	argv := append([]string{s.program}, s.argv[1:]...)
-	res, err := proc.Run(ctx, append(argv, "--"+checkFlag), s.env)
+	argv = append(argv, "--"+checkFlag)
+	res, err := proc.Run(ctx, argv, s.env)
+	if err != nil && ctx.Err() == nil {
+		// Commands that end at this moment may take a child of ours for their own, in the
+		// instant before it has become another program and shows its marker.
+		res, err = proc.Run(ctx, argv, s.env)
+	}
 	if err != nil {
 		return err
 	}

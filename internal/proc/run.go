@@ -25,9 +25,9 @@ type Result struct {
 
 // Run runs one of our own helpers (systemctl, for example) to its end, without a shell
 // and without making this program a subreaper, as a Starter does. Standard input is
-// /dev/null. Env is the whole environment. A program without a folder in its name is
-// looked for in env's PATH, in absolute folders only, so that a file in the current
-// folder is never run by accident.
+// /dev/null. Env is the whole environment, to which MarkerEnv is added. A program without
+// a folder in its name is looked for in env's PATH, in absolute folders only, so that a
+// file in the current folder is never run by accident.
 //
 // Any exit code is a Result. An error means that the helper could not be started (it
 // then wraps exec.ErrNotFound or what the system said), that a signal ended it, or that
@@ -42,7 +42,8 @@ func Run(ctx context.Context, argv, env []string) (Result, error) {
 	}
 	cmd := exec.CommandContext(ctx, path)
 	cmd.Args = argv
-	cmd.Env = append([]string{}, env...) // never nil, which would mean ours
+	// Where a Starter works, an unmarked child could be taken for what a command left.
+	cmd.Env = markedEnv(Spec{Env: env, Marker: helperMarker()})
 	cmd.WaitDelay = runGrace
 	var stdout, stderr head
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
