@@ -80,11 +80,11 @@ func TestHoldDaemon(t *testing.T) {
 // A daemon that starts holds the lock and has written nothing; one that ends, too.
 func TestSettledDaemonWaits(t *testing.T) {
 	env, dir := stateEnv(t)
-	held, err := safefile.TryLock(filepath.Join(dir, "gateway.lock"))
+	starting, err := safefile.TryLock(filepath.Join(dir, "gateway.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(150*time.Millisecond, func() { _ = held.Close() })
+	time.AfterFunc(150*time.Millisecond, func() { _ = starting.Close() })
 	begin := time.Now()
 	if h, err := env.settledDaemon(t.Context(), dir); h != nil || err != nil {
 		t.Errorf("%v, %v", h, err)
@@ -92,7 +92,7 @@ func TestSettledDaemonWaits(t *testing.T) {
 	if d := time.Since(begin); d < 100*time.Millisecond {
 		t.Errorf("after %s", d)
 	}
-	held, err = safefile.TryLock(filepath.Join(dir, "gateway.lock"))
+	held, err := safefile.TryLock(filepath.Join(dir, "gateway.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
