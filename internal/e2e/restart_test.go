@@ -232,3 +232,49 @@ func TestRestartUnderCalls(t *testing.T) {
 		t.Errorf("exec after the restart: %v", r)
 	}
 }
+
+// TestRestartBesideAnotherStart: whoever starts a daemon in the instant in which the
+// lock is free may win, but then the restart says so: there is one daemon, and no
+// restart that claims what is not so.
+func TestRestartBesideAnotherStart(t *testing.T) {
+	d := newPlace(t, "").start()
+	pid := d.endpoint().PID
+	over := make(chan struct{})
+	rival := make(chan *exec.Cmd, 1)
+	go func() { // tries until it wins or the restart is over
+		defer close(rival)
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			cmd := exec.Command(binary, "gateway", "run", "--banner=false")
+			cmd.Env, cmd.Dir = d.env(), d.home
+			var out strings.Builder
+			cmd.Stderr = &out
+			err := cmd.Start()
+			if err == nil {
+				kill := time.AfterFunc(3*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGTERM) }) // it has won
+				err = cmd.Wait()
+				if !kill.Stop() {
+					rival <- cmd
+					return
+				}
+			}
+			if text := out.String(); err == nil || !strings.Contains(text, "another gateway") && !strings.Contains(text, "address already in use") {
+				t.Errorf("a second daemon ended with %v: %s", err, text)
+			}
+		}
+	}()
+	_, errOut, code := d.run("", "gateway", "restart")
+	close(over)
+	won := <-rival
+	switch {
+	case code == 0 && won == nil && d.endpoint().PID == pid:
+	case code == 1 && won != nil && strings.Contains(errOut, "another gateway (pid "+strconv.Itoa(won.Process.Pid)+","):
+		t.Log("the other daemon won")
+	default:
+		t.Errorf("exit code %d, another won: %v\n%s", code, won != nil, errOut)
+	}
+}
