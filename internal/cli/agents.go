@@ -66,7 +66,7 @@ events of this agent, no approvals and no settings.`,
 }
 
 func runTokenCreate(_ context.Context, env *Env, o tokenOptions) error {
-	if err := env.guardTokens("making a token"); err != nil {
+	if err := env.refuseInside("making a token"); err != nil {
 		return err
 	}
 	if _, err := identity.AgentID(o.agent); err != nil {
@@ -143,7 +143,7 @@ func newTokenRevoke(env *Env) *cobra.Command {
   openclaw agents token revoke default`,
 		Args: takes(1, 1, "one token id"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := env.guardTokens("revoking a token"); err != nil {
+			if err := env.refuseInside("revoking a token"); err != nil {
 				return err
 			}
 			store, err := tokenStore(env)

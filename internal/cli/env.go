@@ -25,6 +25,7 @@ type Env struct {
 	Dir            string   // absolute directory the program was started in; "" = it has gone
 	Version        string   // of this program
 	Program        string   // absolute path of this program; "" = not known
+	Args           []string // command line as it was given, the program's name first
 }
 
 // System is the Env of this process.
@@ -39,7 +40,7 @@ func System() *Env {
 	}
 	return &Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Version: version, Program: program,
+		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Version: version, Program: program, Args: os.Args,
 	}
 }
 

@@ -14,7 +14,17 @@ import (
 )
 
 func newGateway(env *Env) *cobra.Command {
-	return newGroup("gateway", "the daemon that agents and people talk to", "  openclaw gateway run", newGatewayRun(env, runGateway))
+	return newGroup("gateway", "the daemon that agents and people talk to",
+		`  openclaw gateway run        # in the foreground
+  openclaw gateway install    # as a service of yours, at each login
+  openclaw gateway status
+  openclaw gateway restart    # after an upgrade`,
+		newGatewayRun(env, runGateway),
+		newGatewayInstall(env, runGatewayInstall),
+		newGatewayUninstall(env, runGatewayUninstall),
+		newGatewayStatus(env, runGatewayStatus),
+		newGatewayRestart(env, runGatewayRestart),
+		newGatewayStop(env, runGatewayStop))
 }
 
 // gatewayOptions is what was asked of openclaw gateway run.
@@ -25,6 +35,7 @@ type gatewayOptions struct {
 	level     string // "" = info, on a terminal warn
 	banner    bool
 	ephemeral bool
+	check     bool // only say whether this would start
 }
 
 func newGatewayRun(env *Env, run func(context.Context, *Env, gatewayOptions) error) *cobra.Command {
@@ -34,7 +45,8 @@ func newGatewayRun(env *Env, run func(context.Context, *Env, gatewayOptions) err
 		Short: "run the daemon in the foreground",
 		Long: `Run the daemon in the foreground until Ctrl-C or SIGTERM. It makes its two secrets at
 the first start, listens on this machine only unless told otherwise, and picks up edits
-of the configuration. Flags count over the configuration.`,
+of the configuration. Flags count over the configuration. It begins anew, with the
+program file that is there by then, on openclaw gateway restart.`,
 		Example: `  openclaw gateway run
   openclaw gateway run --port 0 --log-level debug
   OPENCLAW_STATE_DIR=/tmp/try openclaw gateway run --port 18790`,
@@ -43,7 +55,7 @@ of the configuration. Flags count over the configuration.`,
 			if !cmd.Flags().Changed("port") {
 				o.port = -1
 			}
-			if err := o.check(); err != nil {
+			if err := o.validate(); err != nil {
 				return err
 			}
 			return run(cmd.Context(), env, o)
@@ -56,10 +68,11 @@ of the configuration. Flags count over the configuration.`,
 	f.StringVar(&o.level, "log-level", "", "debug, info, warn or error (default info, on a terminal warn)")
 	f.BoolVar(&o.banner, "banner", true, "print how to connect")
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "end commands in the background with the daemon")
+	f.BoolVar(&o.check, checkFlag, false, "only say whether it would start with this configuration")
 	return cmd
 }
 
-func (o gatewayOptions) check() error {
+func (o gatewayOptions) validate() error {
 	if o.port > 65535 || o.port < -1 {
 		return usage("--port %d: a port is from 0 to 65535", o.port)
 	}
@@ -73,7 +86,8 @@ func (o gatewayOptions) check() error {
 	return nil
 }
 
-// runGateway is the daemon. The first signal ends it in order, a second one at once.
+// runGateway is the daemon. The first signal ends it in order, a second one at once; one
+// to restart ends it in order and starts the program anew in this process.
 func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	stateDir, err := config.StateDir(env.Getenv)
 	if err != nil {
@@ -83,6 +97,9 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.check {
+		return gateway.Check(cfg)
+	}
 	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: o.logLevel(env)}))
 	for _, w := range cfg.Warnings {
 		log.Warn("configuration", "problem", w)
@@ -90,8 +107,9 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	if len(cfg.Ignored) > 0 { // C-2
 		log.Debug("keys that are not ours were ignored", "keys", strings.Join(cfg.Ignored, " "))
 	}
-	err = interruptible(ctx, func(ctx context.Context) error {
-		return gateway.Run(ctx, gateway.Options{
+	next := env.successor()
+	again, err := restartable(ctx, next.allowRestart(stateDir, log), func(ctx context.Context) error {
+		err := gateway.Run(ctx, gateway.Options{
 			Config: cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.inherited(), Log: log, Version: env.Version,
 			Sessions: env.sessionsOf(o.ephemeral, true),
 			Ready: func(info gateway.Info) {
@@ -103,8 +121,15 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 				}
 			},
 		})
+		if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errRestarting) {
+			return nil // it had not started yet
+		}
+		return err
 	})
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case again:
+		return next.become()
+	case errors.Is(err, context.Canceled):
 		return nil
 	}
 	return err
@@ -141,7 +166,7 @@ func (o gatewayOptions) logLevel(env *Env) slog.Level {
 		level = slog.LevelWarn // the banner says what info would
 	}
 	if o.level != "" {
-		_ = level.UnmarshalText([]byte(o.level)) // check has looked at it
+		_ = level.UnmarshalText([]byte(o.level)) // validate has looked at it
 	}
 	return level
 }

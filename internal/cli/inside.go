@@ -13,10 +13,11 @@ const sessionMarker = "OPENCLAW_PROCESS_SESSION"
 // groupPrefix begins the names of the control groups of commands.
 const groupPrefix = "openclaw-"
 
-// guardTokens refuses to change tokens from inside a process session: an agent
-// that can run a command could else make itself the operator. It is a guard rail: a
-// program of the same user can find another way.
-func (e *Env) guardTokens(what string) error {
+// refuseInside refuses what is the operator's alone, such as to change tokens or to stop
+// the gateway, from inside a process session: an agent that can run a command
+// could else make itself the operator. It is a guard rail: a program of the same user
+// can find another way.
+func (e *Env) refuseInside(what string) error {
 	if !insideSession(e.Environ) {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 // ClientOptions of a client. Dir, Program and Version are required.
 type ClientOptions struct {
 	Dir     string   // the supervisors' folder
-	Program string   // absolute path of the program that is started as supervisor
+	Program string   // absolute path of this program, which is started as supervisor
 	Args    []string // of it, beside the folder
 	Version string   // of this program
 	Gateway bool     // a daemon: supervisors of other versions are retired, and it stays connected
@@ -36,7 +36,8 @@ type Client struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	connecting chan struct{} // holds a token while nobody connects
+	connecting chan struct{} // holds a token while nobody connects; guards the next
+	launched   bool          // we have started a supervisor: those of other versions are no longer from before
 
 	mu       sync.Mutex // guards the rest
 	links    []*link    // the newest last
@@ -199,7 +200,7 @@ func (c *Client) connected(path string) bool {
 
 // enter takes a connected supervisor in.
 func (c *Client) enter(ctx context.Context, l *link) {
-	if c.opt.Gateway && l.peer.Version != c.opt.Version && l.accepts() {
+	if c.opt.Gateway && !c.launched && l.peer.Version != c.opt.Version && l.accepts() {
 		c.opt.Log.Info("supervisor of another version retires", "its", l.peer.Version, "ours", c.opt.Version)
 		_, _ = ask[struct{}](ctx, l, opRetire, nil) // one that has just gone needs no telling
 		l.setRetired()

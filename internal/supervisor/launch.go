@@ -41,8 +41,9 @@ func (c *Client) launch(ctx context.Context) error {
 		return fmt.Errorf("start the supervisor: %w", err)
 	}
 	defer r.Close()
+	c.launched = true
 	argv := append([]string{c.opt.Program, Role, "--dir", c.opt.Dir, "--ready-fd", "3"}, c.opt.Args...)
-	pid, err := proc.Detach(argv, c.environ(), "/", log, w)
+	pid, err := proc.Detach("", argv, c.environ(), "/", log, w)
 	w.Close()
 	if err != nil {
 		return fmt.Errorf("start the supervisor: %w", err)
