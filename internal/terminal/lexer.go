@@ -45,6 +45,7 @@ type lexer struct {
 	bad     bool  // the sequence has a form nobody defines: it is dropped at its end
 	nparams int   // parameters of a CSI: 0 when none was written
 	params  [maxParams]int32
+	sub     uint32 // bit i: a colon, not a semicolon, stands before parameter i
 	str     []byte // text of an OSC
 	strOver bool   // the OSC grew past maxOSC
 }
@@ -104,7 +105,7 @@ func (l *lexer) stepEscape(b byte) token {
 	}
 	switch b {
 	case '[':
-		l.state, l.nparams = inCSI, 0
+		l.state, l.nparams, l.sub = inCSI, 0, 0
 	case ']':
 		l.state, l.str, l.strOver = inOSC, l.str[:0], false
 	case 'P', 'X', '^', '_':
@@ -129,13 +130,18 @@ func (l *lexer) stepCSI(b byte) token {
 		l.bad = l.bad || l.inter != 0
 		l.nextParam()
 	case b == ':':
-		// Sub-parameters occur in colours only, which nobody here reads.
-		l.bad = true
+		l.bad = l.bad || l.inter != 0
+		l.nextParam()
+		if l.nparams <= maxParams {
+			l.sub |= 1 << (l.nparams - 1)
+		}
 	case b < 0x40:
 		l.bad = l.bad || l.inter != 0 || l.prefix != 0 || l.nparams != 0
 		l.prefix = b
 	case b < del:
 		l.state = inGround
+		// Only text attributes have sub-parameters.
+		l.bad = l.bad || l.sub != 0 && (b != 'm' || l.prefix != 0)
 		return l.unlessBad(tokCSI)
 	}
 	return tokNone

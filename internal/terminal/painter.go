@@ -91,7 +91,7 @@ func (p *painter) escape(final byte) {
 }
 
 // csi carries out a control sequence. Those that ask for an answer, and those
-// about colours, the mouse or the window, have no effect on the text.
+// about the mouse or the window, have no effect on the screen.
 func (p *painter) csi(final byte) {
 	l := &p.lex
 	switch {
@@ -197,6 +197,8 @@ func (p *painter) edit(final byte) bool {
 // set carries out settings.
 func (p *painter) set(final byte) {
 	switch final {
+	case 'm':
+		p.setPen(p.lex.attributes(p.styles[p.cur.pen]))
 	case 'h', 'l':
 		for _, mode := range p.lex.written() {
 			switch mode {
@@ -237,7 +239,7 @@ func (p *painter) privateMode(mode int32, on bool) {
 		p.showAlt(on)
 	case 1047:
 		if !on && p.onAlt == 1 {
-			p.clearLines(0, p.rows)
+			p.clearAlt()
 		}
 		p.showAlt(on)
 	case 1048:
@@ -260,7 +262,7 @@ func (p *painter) altWithCursor(on bool) {
 	if on {
 		p.saveCursor()
 		p.showAlt(true)
-		p.clearLines(0, p.rows)
+		p.clearAlt()
 		return
 	}
 	p.showAlt(false)

@@ -1,43 +1,24 @@
 package terminal
 
 import (
+	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
-// cell is one place on the screen. It holds no pointer, so that a large screen
-// costs 8 bytes a cell and nothing to scan.
-type cell struct {
-	char rune   // 0 is blank
-	mark uint16 // number in screen.marks of the marks joined to char, 0 for none
-	kind uint8
-}
-
-const (
-	narrow    uint8 = iota
-	wideLeft        // left half of a wide character, holds it
-	wideRight       // right half, holds nothing
-)
-
-// line is one row. Cells from used on are blank; they are not even kept clean,
-// which makes clearing and scrolling cost no more than what was written.
-type line struct {
-	cells []cell // of the screen's width once written to
-	used  int
-}
-
 // cursor is where the next character goes. A saved one also brings back the
-// origin mode and the character sets.
+// origin mode, the character sets and the attributes.
 type cursor struct {
 	x, y    int
 	wrap    bool // the last column was written: the next character goes to a new line
 	origin  bool
 	graphic [2]bool // G0 and G1 hold line drawing characters
 	shifted bool    // G1 is in use
+	pen     uint16  // style of what is printed, a number of screen.styles
+	blank   uint16  // style of what is erased: the pen's background alone
 }
 
-// screen is the text of a terminal: what stands where, no colours. Every
+// screen is the text of a terminal: what stands where and how it looks. Every
 // operation costs at most a small multiple of cols+rows, or of what it erases.
 //
 // It is written here because an emulator made for showing programs answers
@@ -58,6 +39,8 @@ type screen struct {
 	last        rune // for REP; 0 when none
 	marks       []string
 	markNumber  map[string]uint16
+	styles      []style // the first is the plain one
+	styleNumber map[style]uint16
 }
 
 const (
@@ -71,6 +54,7 @@ func newScreen(cols, rows int) *screen {
 		cols: cols, rows: rows,
 		main: newLines(rows), alt: newLines(rows),
 		tabs: make([]bool, cols), markNumber: map[string]uint16{},
+		styles: make([]style, 1), styleNumber: map[style]uint16{{}: 0},
 	}
 	s.reset()
 	return s
@@ -78,12 +62,12 @@ func newScreen(cols, rows int) *screen {
 
 // reset is RIS.
 func (s *screen) reset() {
+	s.cur, s.saved = cursor{}, [2]cursor{}
 	for _, both := range [][]*line{s.alt, s.main} {
 		s.grid = both
 		s.clearLines(0, s.rows)
 	}
 	s.onAlt = 0
-	s.cur, s.saved = cursor{}, [2]cursor{}
 	s.softReset()
 	s.last, s.newline = 0, false
 	for x := range s.tabs {
@@ -96,6 +80,7 @@ func (s *screen) softReset() {
 	s.top, s.bottom = 0, s.rows-1
 	s.noWrap, s.insert = false, false
 	s.cur.origin, s.cur.graphic, s.cur.shifted = false, [2]bool{}, false
+	s.cur.pen, s.cur.blank = 0, 0
 	s.saved[s.onAlt] = cursor{}
 }
 
@@ -114,6 +99,31 @@ func (s *screen) showAlt(on bool) {
 	if on {
 		s.onAlt, s.grid = 1, s.alt
 	}
+}
+
+// clearAlt empties the alternate screen, which takes no background colour.
+func (s *screen) clearAlt() {
+	for _, l := range s.alt {
+		l.used, l.fill = 0, 0
+	}
+}
+
+// setPen makes st the style of what is printed from now on.
+func (s *screen) setPen(st style) {
+	s.cur.pen = s.numberOf(st)
+	s.cur.blank = s.numberOf(style{back: st.back})
+}
+
+// numberOf returns the number of a style. No output of MaxReplay bytes holds as many
+// different ones as there are numbers; were it so, the rest would be plain.
+func (s *screen) numberOf(st style) uint16 {
+	number, known := s.styleNumber[st]
+	if !known && len(s.styles) <= math.MaxUint16 {
+		number = uint16(len(s.styles))
+		s.styles = append(s.styles, st)
+		s.styleNumber[st] = number
+	}
+	return number
 }
 
 func (s *screen) saveCursor()    { s.saved[s.onAlt] = s.cur }
@@ -151,11 +161,11 @@ func (s *screen) print(r rune) {
 	}
 	s.splitWide(l, s.cur.x)
 	s.splitWide(l, s.cur.x+w)
-	l.reach(s.cols, s.cur.x+w)
-	l.cells[s.cur.x] = cell{char: r}
+	l.reach(s.cols, s.cur.x)
+	l.used = max(l.used, s.cur.x+w)
+	l.cells[s.cur.x] = cell{char: r, style: s.cur.pen}
 	if w == 2 {
-		l.cells[s.cur.x].kind = wideLeft
-		l.cells[s.cur.x+1] = cell{kind: wideRight}
+		l.cells[s.cur.x+1] = cell{char: rightHalf, style: s.cur.pen}
 	}
 	s.last = r
 	s.cur.x += w
@@ -163,108 +173,6 @@ func (s *screen) print(r rune) {
 		s.cur.x = s.cols - 1
 		s.cur.wrap = !s.noWrap
 	}
-}
-
-// reach makes the cells before end usable.
-func (l *line) reach(cols, end int) {
-	if l.cells == nil {
-		l.cells = make([]cell, cols)
-	}
-	if l.used < end {
-		clear(l.cells[l.used:end])
-		l.used = end
-	}
-}
-
-// join adds a mark to the character before the cursor.
-func (s *screen) join(r rune) {
-	x := s.cur.x - 1
-	if s.cur.wrap {
-		x = s.cur.x
-	}
-	l := s.grid[s.cur.y]
-	if x >= 0 && x < l.used && l.cells[x].kind == wideRight {
-		x--
-	}
-	if x < 0 || x >= l.used || l.cells[x].char == 0 {
-		return
-	}
-	all := s.markText(l.cells[x].mark) + string(r)
-	if len(all) > maxMark {
-		return
-	}
-	number, known := s.markNumber[all]
-	if !known {
-		if len(s.marks) >= maxMarks {
-			return
-		}
-		s.marks = append(s.marks, all)
-		number = uint16(len(s.marks))
-		s.markNumber[all] = number
-	}
-	l.cells[x].mark = number
-}
-
-func (s *screen) markText(number uint16) string {
-	if number == 0 {
-		return ""
-	}
-	return s.marks[number-1]
-}
-
-// splitWide blanks the wide character that has its halves on both sides of
-// column x, as one half cannot stay alone.
-func (s *screen) splitWide(l *line, x int) {
-	if x > 0 && x < l.used && l.cells[x].kind == wideRight {
-		l.cells[x-1], l.cells[x] = cell{}, cell{}
-	}
-}
-
-// erase blanks columns from to end (exclusive) of a row.
-func (s *screen) erase(y, from, end int) {
-	l := s.grid[y]
-	s.splitWide(l, from)
-	s.splitWide(l, end)
-	if end >= l.used {
-		l.used = min(l.used, from)
-		return
-	}
-	clear(l.cells[from:end])
-}
-
-// clearLines blanks rows from to end (exclusive).
-func (s *screen) clearLines(from, end int) {
-	for _, l := range s.grid[from:end] {
-		l.used = 0
-	}
-}
-
-// insertCells pushes the rest of the row n to the right.
-func (s *screen) insertCells(n int) {
-	l, x := s.grid[s.cur.y], s.cur.x
-	n = min(n, s.cols-x)
-	s.splitWide(l, x)
-	if l.used <= x {
-		return
-	}
-	s.splitWide(l, s.cols-n)
-	l.reach(s.cols, min(l.used+n, s.cols))
-	copy(l.cells[x+n:l.used], l.cells[x:])
-	clear(l.cells[x : x+n])
-}
-
-// deleteCells pulls the rest of the row n to the left.
-func (s *screen) deleteCells(n int) {
-	l, x := s.grid[s.cur.y], s.cur.x
-	n = min(n, s.cols-x)
-	s.splitWide(l, x)
-	s.splitWide(l, x+n)
-	if x+n >= l.used {
-		l.used = min(l.used, x)
-		return
-	}
-	copy(l.cells[x:], l.cells[x+n:l.used])
-	l.used -= n
 }
 
 // scrollUp moves rows from to end (inclusive) up by n; blank ones follow.
@@ -349,23 +257,6 @@ func (s *screen) moveRows(n int) {
 		high = s.bottom
 	}
 	s.moveTo(s.cur.x, min(max(s.cur.y+n, low), high))
-}
-
-// text returns a row as text without the blanks at its end.
-func (s *screen) text(y int) string {
-	l := s.grid[y]
-	var b strings.Builder
-	for _, c := range l.cells[:l.used] {
-		switch {
-		case c.kind == wideRight:
-		case c.char == 0:
-			b.WriteByte(' ')
-		default:
-			b.WriteRune(c.char)
-			b.WriteString(s.markText(c.mark))
-		}
-	}
-	return strings.TrimRight(b.String(), " ")
 }
 
 // drawing holds DEC's line drawing characters, from the back quote on.

@@ -32,23 +32,28 @@ func Snapshot(output []byte, cols, rows int) (protocol.Screen, error) {
 		}
 		return SnapshotTail(output, cols, rows, t.Modes())
 	}
-	return replay(output, cols, rows, Modes{})
+	return shoot(output, cols, rows, Modes{})
 }
 
 // SnapshotTail is Snapshot for output whose beginning is gone. now is what a
 // Tracker says after the last byte of output: from it follows on which screen
 // the rest began. The remains of a line or sequence at the cut are left out.
 func SnapshotTail(output []byte, cols, rows int, now Modes) (protocol.Screen, error) {
-	if len(output) > MaxReplay {
-		output = output[len(output)-MaxReplay:]
-	}
-	output = output[afterCut(output):]
-	start := Modes{AltScreen: startedOnAlt(output, now.AltScreen), Title: now.Title}
-	shot, err := replay(output, cols, rows, start)
+	output, start := tailOf(output, now)
+	shot, err := shoot(output, cols, rows, start)
 	if err == nil {
 		shot.Title = now.Title
 	}
 	return shot, err
+}
+
+// tailOf returns the part of output that makes sense, and in which modes it began.
+func tailOf(output []byte, now Modes) (tail []byte, start Modes) {
+	if len(output) > MaxReplay {
+		output = output[len(output)-MaxReplay:]
+	}
+	output = output[afterCut(output):]
+	return output, Modes{AltScreen: startedOnAlt(output, now.AltScreen), Title: now.Title}
 }
 
 // afterCut returns where sense begins in output that was cut anywhere.
@@ -85,25 +90,36 @@ func startedOnAlt(output []byte, endsOnAlt bool) bool {
 	return endsOnAlt
 }
 
-// replay draws output on an empty screen.
-func replay(output []byte, cols, rows int, start Modes) (shot protocol.Screen, err error) {
+// shoot draws output and reads the screen as text.
+func shoot(output []byte, cols, rows int, start Modes) (shot protocol.Screen, err error) {
+	err = replay(output, cols, rows, start, func(p *painter) {
+		shot = protocol.Screen{
+			Cols: p.cols, Rows: p.rows, Lines: make([]string, p.rows),
+			CursorRow: p.cur.y, CursorCol: p.cur.x,
+			Title: p.now.modes.Title, AltScreen: p.onAlt == 1,
+		}
+		for y := range shot.Lines {
+			shot.Lines[y] = p.text(y)
+		}
+	})
+	if err != nil {
+		return protocol.Screen{}, err
+	}
+	return shot, nil
+}
+
+// replay draws output on an empty screen and lets read see the outcome.
+func replay(output []byte, cols, rows int, start Modes, read func(*painter)) (err error) {
 	// Foreign bytes must not end the daemon, even through a fault of ours.
 	defer func() {
 		if r := recover(); r != nil {
-			shot, err = protocol.Screen{}, fmt.Errorf("draw screen from %d bytes of output: %v", len(output), r)
+			err = fmt.Errorf("draw screen from %d bytes of output: %v", len(output), r)
 		}
 	}()
 	p := painter{screen: newScreen(min(max(cols, 1), MaxSide), min(max(rows, 1), MaxSide))}
 	p.now.modes = start
 	p.showAlt(start.AltScreen)
 	p.draw(output)
-	shot = protocol.Screen{
-		Cols: p.cols, Rows: p.rows, Lines: make([]string, p.rows),
-		CursorRow: p.cur.y, CursorCol: p.cur.x,
-		Title: p.now.modes.Title, AltScreen: p.onAlt == 1,
-	}
-	for y := range shot.Lines {
-		shot.Lines[y] = p.text(y)
-	}
-	return shot, nil
+	read(&p)
+	return nil
 }

@@ -220,12 +220,19 @@ func TestCellWidth(t *testing.T) {
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	out := []byte(strings.Repeat("drwxr-xr-x 2 root root 4096 Jan  1 00:00 name\r\n", MaxReplay/48))
-	b.SetBytes(int64(len(out)))
-	for b.Loop() {
-		if _, err := Snapshot(out, 200, 50); err != nil {
-			b.Fatal(err)
-		}
+	for _, c := range []struct{ name, line string }{
+		{"plain", "drwxr-xr-x 2 root root 4096 Jan  1 00:00 name\r\n"},
+		{"coloured", "drwxr-xr-x 2 \x1b[1;34mroot\x1b[0m root \x1b[38;5;208;48;2;10;20;30m4096 Jan  1\x1b[m 00:00 name\r\n"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			out := []byte(strings.Repeat(c.line, MaxReplay/len(c.line)))
+			b.SetBytes(int64(len(out)))
+			for b.Loop() {
+				if _, err := Snapshot(out, 200, 50); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
