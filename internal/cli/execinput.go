@@ -30,19 +30,30 @@ type processArgs struct {
 
 // passInput hands standard input to the command until either ends.
 func (x *execution) passInput(session string) {
+	chunks := readInput(x.ctx, x.env.Stdin, &x.raw)
+	x.side.Go(func() {
+		defer x.raw.restoreOnPanic()
+		defer interruptRead(x.env.Stdin)
+		x.sendInput(session, chunks)
+	})
+}
+
+// readInput reads standard input in pieces until it or ctx ends; the channel is closed
+// then.
+func readInput(ctx context.Context, stdin io.Reader, raw *rawTerminal) <-chan []byte {
 	chunks := make(chan []byte)
 	// The one goroutine that nobody waits for: a read of a terminal cannot be
 	// interrupted everywhere. It holds nothing, and the program ends right after.
 	go func() {
-		defer x.raw.restoreOnPanic()
+		defer raw.restoreOnPanic()
 		defer close(chunks)
 		for {
 			buf := make([]byte, inputChunk)
-			n, err := x.env.Stdin.Read(buf)
+			n, err := stdin.Read(buf)
 			if n > 0 {
 				select {
 				case chunks <- buf[:n]:
-				case <-x.ctx.Done():
+				case <-ctx.Done():
 					return
 				}
 			}
@@ -51,11 +62,7 @@ func (x *execution) passInput(session string) {
 			}
 		}
 	}()
-	x.side.Go(func() {
-		defer x.raw.restoreOnPanic()
-		defer interruptRead(x.env.Stdin)
-		x.sendInput(session, chunks)
-	})
+	return chunks
 }
 
 // interruptRead wakes a reader of a pipe; a terminal or a file may not know how.

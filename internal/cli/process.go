@@ -33,7 +33,7 @@ func newProcessWith(env *Env, run processRun) *cobra.Command {
   openclaw process kill gentle-otter`,
 		newProcessList(env, run), newProcessPoll(env, run), newProcessLog(env, run),
 		newProcessWrite(env, run), newProcessKeys(env, run), newProcessSubmit(env, run), newProcessPaste(env, run),
-		newProcessScreen(env, run), newProcessResize(env, run),
+		newProcessScreen(env, run), newProcessAttach(env, runAttach), newProcessResize(env, run),
 		newProcessKill(env, run), newProcessClear(env, run), newProcessRemove(env, run))
 }
 

@@ -14,9 +14,6 @@ import (
 // writeLimit is how long a write waits for a program that does not read (S-7).
 const writeLimit = 2 * time.Second
 
-// screenBytes is how much of the latest output a screen is made from.
-const screenBytes = 256 << 10
-
 // Input is what goes to a session, in this order: Data, then Literal, Hex and Keys,
 // then Paste, then end of file.
 type Input struct {
@@ -115,35 +112,4 @@ func (t *Table) Resize(_ context.Context, agent, id string, cols, rows int) erro
 		return fmt.Errorf("%s: %w", id, ErrNoTTY)
 	}
 	return s.resize(proc.Size{Cols: cols, Rows: rows})
-}
-
-// Screen is a terminal's screen as text, with the state of its session.
-type Screen struct {
-	State
-	Screen protocol.Screen
-	Offset int64 // of the output that comes after it
-}
-
-// Screen returns the terminal's screen as text, made from its latest output.
-func (t *Table) Screen(_ context.Context, agent, id string) (Screen, error) {
-	s, err := t.get(agent, id)
-	if err != nil {
-		return Screen{}, err
-	}
-	if !s.plan.PTY {
-		return Screen{}, fmt.Errorf("%s: %w", id, ErrNoTTY)
-	}
-	end := s.log.extent().end
-	at, b := s.log.read(max(0, end-screenBytes), screenBytes)
-	s.mu.Lock()
-	cols, rows := s.cols, s.rows
-	s.mu.Unlock()
-	snapshot := terminal.Snapshot
-	if at > 0 {
-		snapshot = func(b []byte, cols, rows int) (protocol.Screen, error) {
-			return terminal.SnapshotTail(b, cols, rows, s.tracker.Modes())
-		}
-	}
-	screen, err := snapshot(b, cols, rows)
-	return Screen{State: s.state(), Screen: screen, Offset: at + int64(len(b))}, err
 }

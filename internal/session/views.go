@@ -12,6 +12,7 @@ import (
 type ViewRequest struct {
 	Agent, ID  string
 	Viewer     string // one name for one viewer; again with another size = it has changed
+	Seq        int    // of several views of one viewer the one with the highest number counts
 	Cols, Rows int    // of the viewer's own terminal
 }
 
@@ -52,14 +53,19 @@ type views map[string]*view
 
 type view struct {
 	size     proc.Size
+	seq      int
 	replaced chan struct{} // closed when the same viewer has come again
 }
 
 func (s *session) enterView(req ViewRequest) (*view, error) {
-	v := &view{size: proc.Size{Cols: req.Cols, Rows: req.Rows}, replaced: make(chan struct{})}
+	v := &view{size: proc.Size{Cols: req.Cols, Rows: req.Rows}, seq: req.Seq, replaced: make(chan struct{})}
 	s.viewing.Lock()
 	defer s.viewing.Unlock()
 	old := s.views[req.Viewer]
+	if old != nil && old.seq > req.Seq { // they met on the way
+		close(v.replaced)
+		return v, nil
+	}
 	if s.views == nil {
 		s.views = views{}
 	}

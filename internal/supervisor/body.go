@@ -78,7 +78,13 @@ type resizeArgs struct {
 type screenBody struct {
 	State  session.State   `json:"state"`
 	Screen protocol.Screen `json:"screen"`
-	Offset int64           `json:"offset"`
+}
+
+type paintBody struct { // the data is raw
+	State  session.State `json:"state"`
+	Cols   int           `json:"cols"`
+	Rows   int           `json:"rows"`
+	Offset int64         `json:"offset"`
 }
 
 type chunkBody struct { // the data is raw

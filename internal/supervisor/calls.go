@@ -195,7 +195,19 @@ func (c *Client) Screen(ctx context.Context, agent, id string) (session.Screen, 
 	b, err := each(ctx, c, id, func(l *link) (screenBody, error) {
 		return ask[screenBody](ctx, l, opScreen, sessionArgs{agent, id})
 	})
-	return session.Screen{State: b.State, Screen: b.Screen, Offset: b.Offset}, err
+	return session.Screen{State: b.State, Screen: b.Screen}, err
+}
+
+// Paint is session.Table.Paint.
+func (c *Client) Paint(ctx context.Context, agent, id string) (session.Paint, error) {
+	return each(ctx, c, id, func(l *link) (session.Paint, error) {
+		f, err := l.do(ctx, opPaint, sessionArgs{agent, id}, nil)
+		if err != nil {
+			return session.Paint{}, err
+		}
+		b, err := decode[paintBody](f)
+		return session.Paint{State: b.State, Cols: b.Cols, Rows: b.Rows, Offset: b.Offset, Data: f.raw}, err
+	})
 }
 
 // View is session.Table.View.

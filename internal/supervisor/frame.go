@@ -48,6 +48,7 @@ const (
 	opLimit   op = 19
 	opAdopt   op = 20
 	opRetire  op = 21
+	opPaint   op = 22
 )
 
 const (

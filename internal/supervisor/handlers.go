@@ -64,8 +64,9 @@ var handlers = map[op]handler{
 	}),
 	opScreen: with(func(ctx context.Context, c *served, a sessionArgs) (screenBody, error) {
 		sc, err := c.server.table.Screen(ctx, a.Agent, a.ID)
-		return screenBody{State: sc.State, Screen: sc.Screen, Offset: sc.Offset}, err
+		return screenBody{State: sc.State, Screen: sc.Screen}, err
 	}),
+	opPaint: func(ctx context.Context, c *served, f frame) { c.paint(ctx, f) },
 	opView: with(func(ctx context.Context, c *served, a session.ViewRequest) (session.State, error) {
 		return c.server.table.View(ctx, a)
 	}),
@@ -156,6 +157,22 @@ func (c *served) input(ctx context.Context, f frame) {
 		return
 	}
 	c.write(frame{id: f.id, kind: kindAnswer, op: f.op}, n)
+}
+
+// paint answers with a screen for a viewer.
+func (c *served) paint(ctx context.Context, f frame) {
+	a, err := decode[sessionArgs](f)
+	if err != nil {
+		c.fail(f, errors.Join(errBadRequest, err))
+		return
+	}
+	p, err := c.server.table.Paint(ctx, a.Agent, a.ID)
+	if err != nil {
+		c.fail(f, err)
+		return
+	}
+	body := paintBody{State: p.State, Cols: p.Cols, Rows: p.Rows, Offset: p.Offset}
+	c.write(frame{id: f.id, kind: kindAnswer, op: f.op, raw: p.Data}, body)
 }
 
 // captureArgs is a helper's run; argv, environment and directory are raw.

@@ -23,6 +23,7 @@ type Sessions interface {
 	Write(ctx context.Context, agent, id string, in session.Input) (int, error)
 	Resize(ctx context.Context, agent, id string, cols, rows int) error
 	Screen(ctx context.Context, agent, id string) (session.Screen, error)
+	Paint(ctx context.Context, agent, id string) (session.Paint, error)
 	View(ctx context.Context, req session.ViewRequest) (session.State, error)
 	Clear(ctx context.Context, agent, id string) error
 	Remove(ctx context.Context, agent, id string) error
