@@ -243,7 +243,7 @@ func (c *canvas) place(to cursor) {
 		c.write("\x1b[?6h")
 		first = c.top
 	}
-	if to.wrap {
+	if to.wrap && to.x == c.cols-1 {
 		c.fillLastColumn(to.y, first)
 	} else {
 		c.moveCursor(to.x, to.y-first)
