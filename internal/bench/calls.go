@@ -44,8 +44,8 @@ type mcpServer struct {
 	id  int
 }
 
-func (b *bench) mcp(state, home string) (*mcpServer, error) {
-	m := &mcpServer{cmd: exec.Command(b.binary, "mcp")}
+func (b *bench) mcp(state, home string, args ...string) (*mcpServer, error) {
+	m := &mcpServer{cmd: exec.Command(b.binary, append([]string{"mcp"}, args...)...)}
 	m.cmd.Env = b.environ(state, home)
 	m.cmd.Dir = home
 	m.cmd.Stderr = os.Stderr
@@ -146,6 +146,7 @@ func (b *bench) latency(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer b.endSupervisor(state)
 	defer alone.stop()
 	through, err := b.mcp(d.state, home)
 	if err != nil {
@@ -257,11 +258,14 @@ func (b *bench) rate(ctx context.Context) error {
 		}
 		raw, ours = append(raw, r), append(ours, o)
 	}
-	slices.Sort(raw)
-	slices.Sort(ours)
-	b.report.line("rate with 8 in flight, raw", fmt.Sprintf("%.0f/s", raw[2]), "1.00", "")
-	b.report.line("rate with 8 in flight, exec true over HTTP", fmt.Sprintf("%.0f/s", ours[2]), fmt.Sprintf("%.2f", ours[2]/raw[2]), "at least 0.80")
+	b.report.line("rate with 8 in flight, raw", fmt.Sprintf("%.0f/s", median(raw)), "1.00", "")
+	b.report.line("rate with 8 in flight, exec true over HTTP", fmt.Sprintf("%.0f/s", median(ours)), fmt.Sprintf("%.2f", median(ours)/median(raw)), "at least 0.80")
 	return nil
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // workers runs f from 8 goroutines for two seconds and returns the calls a second.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 
 // daemon is a running `openclaw gateway run` with a state directory of its own.
 type daemon struct {
+	bench   *bench
 	cmd     *exec.Cmd
 	url     string
 	state   string
@@ -59,7 +61,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-func (b *bench) daemon(ctx context.Context, extra string) (*daemon, error) {
+func (b *bench) daemon(ctx context.Context, extra string, args ...string) (*daemon, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -68,13 +70,13 @@ func (b *bench) daemon(ctx context.Context, extra string) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.daemonIn(ctx, port, state, home)
+	return b.daemonIn(ctx, port, state, home, args...)
 }
 
-func (b *bench) daemonIn(ctx context.Context, port int, state, home string) (*daemon, error) {
-	d := &daemon{state: state, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
+func (b *bench) daemonIn(ctx context.Context, port int, state, home string, args ...string) (*daemon, error) {
+	d := &daemon{bench: b, state: state, url: fmt.Sprintf("http://127.0.0.1:%d", port)}
 	d.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	d.cmd = exec.Command(b.binary, "gateway", "run")
+	d.cmd = exec.Command(b.binary, append([]string{"gateway", "run"}, args...)...)
 	d.cmd.Env = b.environ(state, home)
 	d.cmd.Dir = home
 	var out bytes.Buffer
@@ -110,6 +112,16 @@ func (b *bench) daemonIn(ctx context.Context, port int, state, home string) (*da
 func (d *daemon) stop() {
 	_ = d.cmd.Process.Signal(os.Interrupt)
 	_ = d.cmd.Wait()
+	d.bench.endSupervisor(d.state)
+}
+
+// processes are the daemon and its supervisor.
+func (d *daemon) processes() []int {
+	pids := []int{d.cmd.Process.Pid}
+	if pid := supervisorOf(d.state); pid != 0 {
+		pids = append(pids, pid)
+	}
+	return pids
 }
 
 // exec is a prepared call of the exec tool over HTTP, as lean as a client can be: what
@@ -180,34 +192,42 @@ func (d *daemon) invoke(tool string, args any) (map[string]any, error) {
 	return answer.Result.Details, nil
 }
 
-// rss returns the resident memory of the daemon, in bytes.
+// rss returns the resident memory of the daemon and its supervisor, in bytes.
 func (d *daemon) rss() int64 { return d.status("VmRSS:") }
 
 // peak returns the highest resident memory so far, in bytes.
 func (d *daemon) peak() int64 { return d.status("VmHWM:") }
 
 func (d *daemon) status(field string) int64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, field); ok {
-			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return kb << 10
+	var sum int64
+	for _, pid := range d.processes() {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if rest, ok := strings.CutPrefix(line, field); ok {
+				kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+				sum += kb << 10
+			}
 		}
 	}
-	return 0
+	return sum
 }
 
 func (d *daemon) descriptors() int {
-	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.cmd.Process.Pid))
-	return len(entries)
+	n := 0
+	for _, pid := range d.processes() {
+		entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+		n += len(entries)
+	}
+	return n
 }
 
-// zombies counts the defunct children of the daemon.
+// zombies counts the defunct children of the daemon and its supervisor.
 func (d *daemon) zombies() int {
 	n := 0
+	ours := d.processes()
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		data, err := os.ReadFile(path)
@@ -215,7 +235,10 @@ func (d *daemon) zombies() int {
 			continue
 		}
 		f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-		if len(f) > 1 && f[0] == "Z" && f[1] == strconv.Itoa(d.cmd.Process.Pid) {
+		if len(f) < 2 || f[0] != "Z" {
+			continue
+		}
+		if parent, err := strconv.Atoi(f[1]); err == nil && slices.Contains(ours, parent) {
 			n++
 		}
 	}

@@ -64,6 +64,7 @@ func run(ctx context.Context) error {
 		{"throughput", b.throughput},
 		{"sessions", b.sessions},
 		{"leaks", b.leaks},
+		{"supervised", b.supervised},
 	} {
 		if !strings.Contains(f.name, *only) {
 			continue
