@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"encoding/binary"
-	"errors"
 	"time"
 
 	"openclaw/internal/protocol"
@@ -96,76 +95,10 @@ type limitArgs struct {
 	LogTotal int64 `json:"logTotal"`
 }
 
-// runArgs is a run without what raw carries: directory, argv and environment may hold
-// any bytes, which JSON would alter.
-type runArgs struct {
-	Plan     session.Plan  `json:"plan"`
-	Yield    time.Duration `json:"yield"`
-	MaxChars int           `json:"maxChars"`
-	TailTo   int           `json:"tailTo"`
-	Started  bool          `json:"started"` // the caller wants to know when it has started
-}
-
-// snapshotBody is a snapshot without its texts, which are raw, one after the other.
-type snapshotBody struct {
-	State   session.State `json:"state"`
-	Omitted int64         `json:"omitted,omitempty"`
-	Final   bool          `json:"final,omitempty"`
-	First   int64         `json:"first,omitempty"` // of a page
-	Total   int64         `json:"total,omitempty"`
-	Texts   [3]int        `json:"texts"` // lengths of output, stdout, stderr
-}
-
-func splitRun(req session.RunRequest, started bool) (runArgs, []byte) {
-	p := req.Plan
-	raw := appendText(nil, p.Dir)
-	raw = binary.AppendUvarint(raw, uint64(len(p.Steps)))
-	for _, step := range p.Steps {
-		raw = appendText(raw, step.Path)
-		raw = appendTexts(raw, step.Argv)
-	}
-	raw = appendTexts(raw, p.Env)
-	p.Dir, p.Steps, p.Env = "", nil, nil
-	return runArgs{Plan: p, Yield: req.Yield, MaxChars: req.MaxChars, TailTo: req.TailTo, Started: started}, raw
-}
-
-var errRaw = errors.New("the raw part of the message is damaged")
-
-func joinRun(args runArgs, raw []byte) (session.RunRequest, error) {
-	r := rawReader{b: raw}
-	p := args.Plan
-	p.Dir = r.text()
-	for n := r.count(); n > 0 && !r.bad; n-- {
-		p.Steps = append(p.Steps, session.Step{Path: r.text(), Argv: r.texts()})
-	}
-	p.Env = r.texts()
-	if r.bad || len(r.b) > 0 {
-		return session.RunRequest{}, errRaw
-	}
-	return session.RunRequest{Plan: p, Yield: args.Yield, MaxChars: args.MaxChars, TailTo: args.TailTo}, nil
-}
-
-func splitSnapshot(s session.Snapshot) (snapshotBody, []byte) {
-	b := snapshotBody{
-		State: s.State, Omitted: s.Omitted, Final: s.Final,
-		Texts: [3]int{len(s.Output), len(s.Stdout), len(s.Stderr)},
-	}
-	raw := make([]byte, 0, len(s.Output)+len(s.Stdout)+len(s.Stderr))
-	raw = append(raw, s.Output...)
-	raw = append(raw, s.Stdout...)
-	return b, append(raw, s.Stderr...)
-}
-
-func joinSnapshot(b snapshotBody, raw []byte) (session.Snapshot, error) {
-	s := session.Snapshot{State: b.State, Omitted: b.Omitted, Final: b.Final}
-	for i, to := range []*string{&s.Output, &s.Stdout, &s.Stderr} {
-		n := b.Texts[i]
-		if n < 0 || n > len(raw) {
-			return session.Snapshot{}, errRaw
-		}
-		*to, raw = string(raw[:n]), raw[n:]
-	}
-	return s, nil
+// pageBody is what a page says beside its snapshot, which is raw.
+type pageBody struct {
+	First int64 `json:"first"`
+	Total int64 `json:"total"`
 }
 
 func appendText(b []byte, s string) []byte {
@@ -196,6 +129,7 @@ func (r *rawReader) count() uint64 {
 	return n
 }
 
+// text reads one text.
 func (r *rawReader) text() string {
 	n := r.count()
 	if n > uint64(len(r.b)) {
@@ -213,8 +147,16 @@ func (r *rawReader) texts() []string {
 		return nil
 	}
 	list := make([]string, 0, n)
+	all := string(r.b) // one copy that all of them share
 	for ; n > 0 && !r.bad; n-- {
-		list = append(list, r.text())
+		size := r.count()
+		if size > uint64(len(r.b)) {
+			r.bad, r.b = true, nil
+			break
+		}
+		at := len(all) - len(r.b)
+		list = append(list, all[at:at+int(size)])
+		r.b = r.b[size:]
 	}
 	return list
 }

@@ -99,11 +99,7 @@ func (c *Client) Poll(ctx context.Context, agent, id string, wait time.Duration,
 		if err != nil {
 			return session.Snapshot{}, err
 		}
-		body, err := decode[snapshotBody](f)
-		if err != nil {
-			return session.Snapshot{}, err
-		}
-		return joinSnapshot(body, f.raw)
+		return decodeSnapshot(f.raw)
 	})
 }
 
@@ -119,11 +115,11 @@ func (c *Client) log(ctx context.Context, l *link, agent, id string, offset, lim
 	if err != nil {
 		return session.Page{}, err
 	}
-	body, err := decode[snapshotBody](f)
+	body, err := decode[pageBody](f)
 	if err != nil {
 		return session.Page{}, err
 	}
-	snap, err := joinSnapshot(body, f.raw)
+	snap, err := decodeSnapshot(f.raw)
 	return session.Page{Snapshot: snap, First: body.First, Total: body.Total}, err
 }
 

@@ -125,9 +125,7 @@ func withTexts[A any](_ context.Context, c *served, f frame, do func(args A) (se
 		c.fail(f, err)
 		return
 	}
-	body, raw := splitSnapshot(page.Snapshot)
-	body.First, body.Total = page.First, page.Total
-	c.write(frame{id: f.id, kind: kindAnswer, op: f.op, raw: raw}, body)
+	c.write(frame{id: f.id, kind: kindAnswer, op: f.op, raw: encodeSnapshot(page.Snapshot)}, pageBody{page.First, page.Total})
 }
 
 // hello answers a client and, if it wants the ends of sessions, begins to give them.

@@ -247,8 +247,7 @@ func ask[B any](ctx context.Context, l *link, o op, body any) (B, error) {
 // run starts a command and waits for its answer, also after ctx has ended: the
 // supervisor then ends the command and says so.
 func (l *link) run(ctx context.Context, req session.RunRequest, started func(session.State)) (session.Snapshot, error) {
-	args, raw := splitRun(req, started != nil)
-	id, to, err := l.request(opRun, args, raw)
+	id, to, err := l.request(opRun, nil, encodeRun(req, started != nil))
 	if err != nil {
 		return session.Snapshot{}, err
 	}
@@ -266,11 +265,11 @@ func (l *link) run(ctx context.Context, req session.RunRequest, started func(ses
 				}
 				continue
 			}
-			body, err := decode[snapshotBody](f)
+			snap, err := decodeSnapshot(f.raw)
 			if err != nil {
 				return session.Snapshot{}, fmt.Errorf("answer of the supervisor: %w", err)
 			}
-			return joinSnapshot(body, f.raw)
+			return snap, nil
 		case <-done:
 			done = nil
 			l.cancel(id)

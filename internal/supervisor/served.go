@@ -185,11 +185,7 @@ func (c *served) sendQueued() {
 
 // run carries out opRun. Its end goes with the answer, or by itself if it goes on.
 func (c *served) run(ctx context.Context, f frame) {
-	args, err := decode[runArgs](f)
-	var req session.RunRequest
-	if err == nil {
-		req, err = joinRun(args, f.raw)
-	}
+	req, wanted, err := decodeRun(f.raw)
 	if err != nil {
 		c.fail(f, errors.Join(errBadRequest, err))
 		return
@@ -198,7 +194,7 @@ func (c *served) run(ctx context.Context, f frame) {
 	snap, err := c.server.table.Run(ctx, req, func(st session.State) {
 		key = st.Key
 		expected = c.server.hub.expect(key, c)
-		if args.Started {
+		if wanted {
 			c.write(frame{id: f.id, kind: kindStarted, op: f.op}, st)
 		}
 	})
@@ -209,7 +205,6 @@ func (c *served) run(ctx context.Context, f frame) {
 		c.fail(f, err)
 		return
 	}
-	body, raw := splitSnapshot(snap)
-	body.Final = body.Final && expected
-	c.write(frame{id: f.id, kind: kindAnswer, op: f.op, raw: raw}, body)
+	snap.Final = snap.Final && expected
+	c.write(frame{id: f.id, kind: kindAnswer, op: f.op, raw: encodeSnapshot(snap)}, nil)
 }
