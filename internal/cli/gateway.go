@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -130,9 +132,33 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	case again:
 		return next.become()
 	case errors.Is(err, context.Canceled):
-		return nil
+		err = nil
+	}
+	if err == nil && !o.ephemeral {
+		env.farewell(context.WithoutCancel(ctx), log)
 	}
 	return err
+}
+
+// farewellTime bounds what a daemon that has ended still does.
+const farewellTime = 2 * time.Second
+
+// farewell says what goes on without the daemon, and lets supervisors go that have
+// nothing to do.
+func (e *Env) farewell(ctx context.Context, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, farewellTime)
+	defer cancel()
+	running, err := e.backgroundSessions(ctx)
+	switch {
+	case err != nil:
+		log.Warn("process sessions", "err", err)
+	case running == 0:
+		if err := e.retireIdle(ctx); err != nil {
+			log.Warn("process sessions", "err", err)
+		}
+	default:
+		log.Warn(fmt.Sprintf("%d commands in the background go on: openclaw process list; openclaw gateway stop --sessions ends them", running))
+	}
 }
 
 // loadFor reads the configuration and puts the flags over it.
