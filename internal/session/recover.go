@@ -90,10 +90,16 @@ func (t *Table) takeOverOne(r *record, found int, left []proc.Left) {
 	t.tellOf(r, s.state())
 }
 
+// staleNews is the age at which an end is recorded, but not announced any more.
+const staleNews = 24 * time.Hour
+
 // tellOf hands on the End of a dead program's session that nobody has safe.
 func (t *Table) tellOf(r *record, st State) {
 	if r.Told {
 		return
+	}
+	if time.Since(st.Ended) > staleNews {
+		r.Announce, r.Tail = false, ""
 	}
 	if t.opt.OnEnd == nil {
 		t.Told(st.Key)

@@ -7,12 +7,16 @@ import (
 	"openclaw/internal/session"
 )
 
-// owedMax is how many ends are kept for clients that do not come, in memory.
-const owedMax = 20000
+const (
+	owedMax = 20000          // ends that are kept in memory for clients that do not come
+	newsAge = 24 * time.Hour // after which nobody is told any more what ended while no gateway ran
+)
 
 // hub sees to it that every end reaches one client and is given again when that client
 // goes before it has it safe. A run's end goes with its answer to the client that
-// waits for it; all others are sent unasked, to a gateway before any other.
+// waits for it; all others are sent unasked, to a gateway before any other. Only a gateway
+// can announce an end: of one that is to be announced, what another client has
+// safe is the record alone.
 type hub struct {
 	told func(keys ...string) // records that ends are safe
 
@@ -20,6 +24,7 @@ type hub struct {
 	clients map[*served]bool
 	pending map[string]*pending // by key
 	changed chan struct{}       // closed when an end is told of; nil = nobody waits
+	stale   []string            // ends given up, which the table is to be told of
 }
 
 // pending is a session whose end somebody is to get.
@@ -28,6 +33,7 @@ type pending struct {
 	waiting bool         // holder gets it with the answer of its run
 	end     *session.End // nil while it runs
 	told    bool         // acknowledged before the table told us of it
+	noted   bool         // recorded, but still to be announced: for gateways alone
 }
 
 func newHub() *hub {
@@ -39,6 +45,7 @@ func (h *hub) join(c *served) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clients[c] = true
+	h.forgetOld()
 	for _, p := range h.pending {
 		if p.end != nil && p.holder == nil {
 			h.give(p)
@@ -116,7 +123,7 @@ func (h *hub) ended(e session.End) {
 // give sends an end to a client that wants ends. Callers hold mu.
 func (h *hub) give(p *pending) {
 	for c := range h.clients {
-		if p.holder == nil || c.gateway && !p.holder.gateway {
+		if p.holder == nil && !p.noted || c.gateway && (p.holder == nil || !p.holder.gateway) {
 			p.holder = c
 		}
 	}
@@ -125,25 +132,45 @@ func (h *hub) give(p *pending) {
 	}
 }
 
-// acknowledge takes note that ends are safe.
-func (h *hub) acknowledge(keys []string) {
+// acknowledge takes note that a client has ends safe.
+func (h *hub) acknowledge(c *served, keys []string) {
 	h.mu.Lock()
+	safe := make([]string, 0, len(keys))
 	for _, key := range keys {
 		p := h.pending[key]
 		switch {
 		case p == nil:
 		case p.end == nil:
 			p.told = true
+		case p.end.Announce && !c.gateway:
+			p.holder, p.noted, p.end.Again = nil, true, true
+			h.give(p)
+			continue
 		default:
 			delete(h.pending, key)
 		}
+		safe = append(safe, key)
 	}
+	safe = append(safe, h.stale...)
+	h.stale = nil
 	if h.changed != nil {
 		close(h.changed)
 		h.changed = nil
 	}
 	h.mu.Unlock()
-	h.told(keys...)
+	if len(safe) > 0 {
+		h.told(safe...)
+	}
+}
+
+// forgetOld gives up ends that no gateway has come for. Callers hold mu.
+func (h *hub) forgetOld() {
+	for key, p := range h.pending {
+		if p.noted && p.holder == nil && time.Since(p.end.State.Ended) > newsAge {
+			delete(h.pending, key)
+			h.stale = append(h.stale, key)
+		}
+	}
 }
 
 // trim forgets the oldest ends when too many are owed. They stay in the record on disk

@@ -95,7 +95,7 @@ func (c *served) read() error {
 			if err != nil {
 				return err
 			}
-			c.server.hub.acknowledge(keys)
+			c.server.hub.acknowledge(c, keys)
 		default: // a newer client's, which it does not need to be answered
 		}
 	}
