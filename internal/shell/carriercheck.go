@@ -1,0 +1,50 @@
+package shell
+
+import "strings"
+
+// checkPlus finds commands of an editor: vim +CMD.
+func checkPlus(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		if strings.HasPrefix(words[i].Text, "+") && strings.Trim(words[i].Text[1:], "0123456789") != "" {
+			return "an editor's command may start another program", i
+		}
+	}
+	return "", 0
+}
+
+// checkLess finds commands of a pager: less +CMD.
+func checkLess(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		if strings.HasPrefix(words[i].Text, "+") {
+			return "a pager's command may start another program", i
+		}
+	}
+	return "", 0
+}
+
+// checkMake finds a makefile that comes from standard input, and variables that make
+// takes programs from.
+func checkMake(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		text := words[i].Text
+		stdin := text == "-f-" || text == "--file=-" || text == "--makefile=-" || text == "-f" && i+1 < len(words) && words[i+1].Text == "-" ||
+			(text == "--file" || text == "--makefile") && i+1 < len(words) && words[i+1].Text == "-" ||
+			strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.HasSuffix(text, "f-") || text == "/dev/stdin" || strings.HasSuffix(text, "/dev/fd/0")
+		if stdin {
+			return "make reads its commands from standard input", i
+		}
+		if strings.HasPrefix(text, "-") {
+			continue
+		}
+		if name, value, ok := strings.Cut(text, "="); ok {
+			name = strings.TrimRight(name, ":+?!")
+			if name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKE" || name == "MAKEFLAGS" || strings.HasSuffix(name, "!") {
+				return "make takes the program it starts from " + name, i
+			}
+			if strings.ContainsAny(value, "$`;|&") {
+				return "a variable given to make holds shell text", i
+			}
+		}
+	}
+	return "", 0
+}
