@@ -207,3 +207,6 @@ func (m *Machine) Dir(path string) (string, error) {
 	m.mu.Unlock()
 	return real, nil
 }
+
+// Home is the operator's home directory, "" if there is none.
+func Home(getenv func(string) string) string { return findHome(getenv) }

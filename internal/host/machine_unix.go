@@ -12,6 +12,9 @@ import (
 	"openclaw/internal/policy"
 )
 
+// TextIsPowerShell says that commands on this system are not for a shell that is judged.
+const TextIsPowerShell = false
+
 // statID follows links.
 func statID(path string) (policy.FileID, error) {
 	var st unix.Stat_t

@@ -6,6 +6,9 @@ import (
 	"openclaw/internal/policy"
 )
 
+// TextIsPowerShell says that commands on this system are not for a shell that is judged.
+const TextIsPowerShell = true
+
 // On Windows nothing is judged by look-ups: commands are PowerShell there.
 var errNoJudge = errors.New("programs are not looked up on Windows")
 

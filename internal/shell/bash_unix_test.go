@@ -115,7 +115,7 @@ func TestP20_WordsAsBash(t *testing.T) {
 b`, "w\ta\t\tb", "w a;", "w a # b", `w "a
 b"`, `w 'a
 b'`, `w \\ \\\\ \'`, `w {a,b,}`, `w {x,{y,z}}`, `w {a..z..13}`, `w -{a,b}`, `w {1..2}{a,b}`, `w {"a b",c}`, `w {a,b c}`, `w "{a,b}"`, `w \{a,b}`,
-		`w {a\}b,c}`, `w a{1..}`, `w {a..1}`, `w {-1..1}`, `w {1..3..0}`, `w {A..c}`, `w {1.5..2}`, `w a={b,c}`, "w #a\\\nw", `w é 中 😀`, "w a\u00a0b",
+		`w {a\}b,c}`, `w a{1..}`, `w {a..1}`, `w {-1..1}`, `w {1..3..0}`, `w {A..c}`, `w {1.5..2}`, `w a={b,c}`, "w ..{\\\\\\\n!", "w \"a\\\\\\\nb\"", "w a\\\\\\\nb", "w #a\\\nw", `w é 中 😀`, "w a\u00a0b",
 	} {
 		if d := differ(t, bash, dir, text); d != "" {
 			t.Errorf("%q: %s", text, d)

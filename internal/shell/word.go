@@ -15,6 +15,10 @@ func (r *reader) words(dst []Word, w *syntax.Word) (_ []Word, ok bool) {
 		word, ok := r.word(w)
 		return append(dst, word), ok
 	}
+	if nestedRange(w) {
+		r.remark(r.span(w), "brace expansion", "is nested and has .., which the parser and bash read in different ways", "P-20")
+		return append(dst, Word{Span: r.span(w), Text: r.source(r.span(w))}), false
+	}
 	split := &syntax.Word{Parts: w.Parts} // it is changed, and w is still needed for its place
 	if !syntax.SplitBraces(split) {
 		word, ok := r.word(w)
@@ -51,6 +55,28 @@ func hasBrace(w *syntax.Word) bool {
 		}
 	}
 	return false
+}
+
+// nestedRange says if braces stand within braces in a word with .. in it.
+func nestedRange(w *syntax.Word) bool {
+	depth, deepest, dots := 0, 0, false
+	for _, part := range w.Parts {
+		lit, ok := part.(*syntax.Lit)
+		if !ok {
+			continue
+		}
+		dots = dots || strings.Contains(lit.Value, "..")
+		for i := range len(lit.Value) {
+			switch lit.Value[i] {
+			case '{':
+				depth++
+				deepest = max(deepest, depth)
+			case '}':
+				depth = max(depth-1, 0)
+			}
+		}
+	}
+	return dots && deepest > 1
 }
 
 // word reads one word without brace expansion.
@@ -217,6 +243,10 @@ func (b *builder) inDouble(p *syntax.Lit, last bool) bool {
 	v, start := p.Value, int(p.ValuePos.Offset())
 	for i := 0; i < len(v); i++ {
 		c := v[i]
+		if c == '\\' && i+1 < len(v) && v[i+1] == '\n' {
+			i++
+			continue
+		}
 		if c == '\\' && i+1 < len(v) && strings.IndexByte("$`\"\\", v[i+1]) >= 0 {
 			i++
 			b.put(PartText, start+i-1, v[i])
@@ -239,6 +269,9 @@ func (b *builder) plain(w *syntax.Word, i int, p *syntax.Lit) bool {
 		case '\\':
 			if k++; k == len(v) {
 				return b.remark(p, "backslash", "has nothing behind it", "P-20")
+			}
+			if v[k] == '\n' { // the parser leaves some continued lines to us
+				continue
 			}
 			b.quoted = true
 			b.put(PartText, start+k-1, v[k])
