@@ -28,8 +28,9 @@ type List struct {
 
 type compiled struct {
 	Entry
-	path glob
-	args *argPattern // nil = any arguments
+	path   glob
+	wanted string      // the elements before the first wildcard, in the case they were written
+	args   *argPattern // nil = any arguments
 }
 
 // Compile reads the entries; home replaces a leading ~. An entry that cannot be understood
@@ -87,6 +88,7 @@ func (a *List) add(e Entry, home string) (why string) {
 		return "a path must not have //, /./, /../ or a slash at its end"
 	default:
 		c.path = compileGlob(pattern)
+		c.wanted = "/" + strings.Join(strings.Split(strings.TrimPrefix(pattern, "/"), "/")[:c.path.literal], "/")
 		a.index(i, &c.path)
 	}
 	a.entries = append(a.entries, c)
@@ -183,7 +185,7 @@ func (a *List) findPath(p string, onlyExact bool, u *use, n *near) *compiled {
 	for _, list := range [2][]int{a.last[folded[strings.LastIndexByte(folded, '/')+1:]], a.wild} {
 		for _, i := range list {
 			e := &a.entries[i]
-			if !strings.HasPrefix(folded, e.prefix()) || !e.path.match(folded) || !u.spelled(e, p) {
+			if !strings.HasPrefix(folded, e.path.prefix) || !e.path.match(folded) || !u.spelled(e, p) {
 				continue
 			}
 			if u.exact {
@@ -198,31 +200,13 @@ func (a *List) findPath(p string, onlyExact bool, u *use, n *near) *compiled {
 	return nil
 }
 
-// prefix is the text in front of the first wildcard.
-func (c *compiled) prefix() string {
-	if i := strings.IndexAny(c.path.text, "*?"); i >= 0 {
-		return c.path.text[:i]
-	}
-	return c.path.text
-}
-
 // spelled guards the matching without regard to case: where the entry's own spelling names
 // another file or folder on this machine, it is that one which is meant.
 func (u *use) spelled(c *compiled, p string) bool {
-	literal := "/" + strings.Join(strings.Split(strings.TrimPrefix(c.patternPath(), "/"), "/")[:c.path.literal], "/")
-	if len(literal) > len(p) || p[:len(literal)] == literal {
+	if len(c.wanted) > len(p) || p[:len(c.wanted)] == c.wanted {
 		return true
 	}
-	return u.same(literal, p[:len(literal)])
-}
-
-// patternPath is the pattern with its case and ~ resolved: as long as the folded text.
-func (c *compiled) patternPath() string {
-	if c.Pattern[0] == '~' { // the home part is folded, the rest as written
-		tail := c.Pattern[1:]
-		return c.path.text[:len(c.path.text)-len(tail)] + tail
-	}
-	return c.Pattern
+	return u.same(c.wanted, p[:len(c.wanted)])
 }
 
 // try holds the arguments against one entry whose path matches.

@@ -10,6 +10,7 @@ type glob struct {
 	elements []string // of text, without the leading slash
 	literal  int      // elements before the first wildcard
 	exact    bool     // no wildcard at all
+	prefix   string   // text in front of the first wildcard
 }
 
 func compileGlob(pattern string) glob {
@@ -18,6 +19,10 @@ func compileGlob(pattern string) glob {
 	g.elements = strings.Split(strings.TrimPrefix(text, "/"), "/")
 	for g.literal < len(g.elements) && !strings.ContainsAny(g.elements[g.literal], "*?") {
 		g.literal++
+	}
+	g.prefix = text
+	if i := strings.IndexAny(text, "*?"); i >= 0 {
+		g.prefix = text[:i]
 	}
 	return g
 }

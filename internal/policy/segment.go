@@ -106,7 +106,7 @@ func (s *segment) builtin(name string) bool {
 	switch shell.Builtin(name) {
 	case shell.BuiltinHarmless:
 		s.start.Builtin = name
-		s.satisfyBuiltin("the builtin " + name + " starts nothing")
+		s.satisfyBuiltin("a builtin that starts nothing")
 		return true
 	case shell.BuiltinOther:
 		if s.j.in.Layers.StrictInlineEval && shell.BuiltinRunsCode(name) {
@@ -346,7 +346,7 @@ func (s *segment) entry(words []shell.Word, file *File, applet, carrier bool) bo
 		return false
 	}
 	s.seg().Entry = e.ref()
-	s.satisfy(ByAllowlist, "P-31", "the entry "+e.Pattern+" allows "+file.Real)
+	s.satisfy(ByAllowlist, "P-31", "an entry allows it")
 	return true
 }
 
@@ -398,7 +398,7 @@ func (s *segment) safeBin(words []shell.Word, file *File) bool {
 		s.miss("P-53", "as a safe bin: "+why, s.addHint(file))
 		return false
 	}
-	s.satisfy(BySafeBin, "P-50", name+" only filters its standard input here")
+	s.satisfy(BySafeBin, "P-50", "with these arguments it only filters its standard input")
 	s.start.Literal = true
 	return true
 }

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Carried says how a program starts another one that its arguments name (P-37).
 type Carried struct {
@@ -12,24 +15,26 @@ type Carried struct {
 
 // Carrier looks for a program named in the arguments. name is the program's base name.
 func Carrier(name string, words []Word) Carried {
-	for i := range carrierTable {
-		row := &carrierTable[i]
-		if !row.has(name) {
-			continue
+	for _, prefix := range loaderPrefixes {
+		if strings.HasPrefix(name, prefix) {
+			return Carried{Why: alwaysCarries}
 		}
-		if c := row.find(words); c.Why != "" {
+	}
+	for _, i := range carrierIndex().find(name) {
+		if c := carrierTable[i].find(words); c.Why != "" {
 			return c
 		}
 	}
 	return Carried{}
 }
 
-func (row *carrierRow) has(name string) bool {
-	if row.prefix != "" && strings.HasPrefix(name, row.prefix) {
-		return true
+var carrierIndex = sync.OnceValue(func() nameIndex {
+	index := nameIndex{}
+	for i := range carrierTable {
+		index.add(carrierTable[i].names, i)
 	}
-	return named(row.names, name)
-}
+	return index
+})
 
 func (row *carrierRow) find(words []Word) Carried {
 	if row.class != carrierOptions {

@@ -4,7 +4,6 @@ package shell
 // options that make them do so.
 type carrierRow struct {
 	names   string
-	prefix  string // of names, for loaders
 	class   carrierClass
 	why     string
 	short   string // letters of options, also within a bundle
@@ -23,6 +22,11 @@ const (
 	carrierNever                       // in any form, whatever the entries say
 )
 
+const alwaysCarries = "it starts another program that its arguments name"
+
+// loaderPrefixes begin the names of dynamic loaders, which start what they are given.
+var loaderPrefixes = []string{"ld-linux", "ld-musl", "ld64", "ld-2"}
+
 var carrierTable = []carrierRow{
 	{names: " sudo doas su pkexec run0 sudoedit ", class: carrierNever, why: "it runs a command as another user"},
 	{
@@ -33,11 +37,9 @@ var carrierTable = []carrierRow{
 			"hyperfine at batch crontab socat tini dumb-init catchsegv ld.so pw-jack env-update chrootuid sandbox-exec caffeinate arch open xdg-open " +
 			"logrotate dpkg-reconfigure update-alternatives rpm2cpio kubectl-exec setlock tsocks torsocks proxychains proxychains4 cpulimit trickle " +
 			"npx bunx pnpx uvx pipx nix-shell nix-run direnv mise asdf scriptreplay byobu ",
-		class: carrierAlways, why: "it starts another program that its arguments name",
+		class: carrierAlways, why: alwaysCarries,
 	},
-	{prefix: "ld-linux", class: carrierAlways, why: "it starts another program that its arguments name"},
-	{prefix: "ld-musl", class: carrierAlways, why: "it starts another program that its arguments name"},
-	{names: " xargs ", class: carrierAlways, why: "it starts another program that its arguments name", code: true},
+	{names: " xargs ", class: carrierAlways, why: alwaysCarries, code: true},
 	{names: " ed red ", class: carrierAlways, why: "it runs shell commands that it reads"},
 	{names: " find gfind bfs ", words: " -exec -execdir -ok -okdir ", why: "find starts another program", code: true},
 	{

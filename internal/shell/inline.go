@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // InlineCode finds code on the command line (P-40). words[0] is the program, name its base
 // name; piped says that its standard input is another command's output. why is "" when
@@ -18,22 +21,43 @@ func InlineCode(name string, words []Word) (why string, at int) {
 func IsInterpreter(name string) bool { return findCode(name) != nil }
 
 func findCode(name string) *codeRow {
-	for i := range codeTable {
-		if named(codeTable[i].names, name) {
-			return &codeTable[i]
-		}
+	if rows := codeIndex().find(name); len(rows) > 0 {
+		return &codeTable[rows[0]]
 	}
 	return nil
 }
 
-// named looks for a program's name in a list, also with a version behind it: python3.12,
-// lua5.4, guile-3.0.
-func named(list, name string) bool {
-	if listed(list, name) {
-		return true
+// nameIndex gives the rows of a table by program name. Every command is looked up in it.
+type nameIndex map[string][]int
+
+var codeIndex = sync.OnceValue(func() nameIndex {
+	index := nameIndex{}
+	for i := range codeTable {
+		index.add(codeTable[i].names, i)
 	}
-	cut := strings.TrimRight(name, "0123456789.-")
-	return cut != "" && cut != name && listed(list, cut)
+	return index
+})
+
+func (x nameIndex) add(names string, row int) {
+	for name := range strings.FieldsSeq(names) {
+		x[name] = append(x[name], row)
+	}
+}
+
+// find gives the rows of a name, also with a version behind it: python3.12, lua5.4,
+// guile-3.0.
+func (x nameIndex) find(name string) []int {
+	if rows := x[name]; rows != nil {
+		return rows
+	}
+	end := len(name)
+	for end > 0 && (name[end-1] >= '0' && name[end-1] <= '9' || name[end-1] == '.' || name[end-1] == '-') {
+		end--
+	}
+	if end == len(name) {
+		return nil
+	}
+	return x[name[:end]]
 }
 
 // codeScan walks the arguments of one interpreter.

@@ -15,6 +15,11 @@ func (r *reader) words(dst []Word, w *syntax.Word) (_ []Word, ok bool) {
 		word, ok := r.word(w)
 		return append(dst, word), ok
 	}
+	return r.braces(dst, w)
+}
+
+// braces reads a word with a brace in it.
+func (r *reader) braces(dst []Word, w *syntax.Word) (_ []Word, ok bool) {
 	if nestedRange(w) {
 		r.remark(r.span(w), "brace expansion", "is nested and has .., which the parser and bash read in different ways", "P-20")
 		return append(dst, Word{Span: r.span(w), Text: r.source(r.span(w))}), false
