@@ -27,10 +27,7 @@ func checkLess(words []Word) (why string, at int) {
 func checkMake(words []Word) (why string, at int) {
 	for i := 1; i < len(words); i++ {
 		text := words[i].Text
-		stdin := text == "-f-" || text == "--file=-" || text == "--makefile=-" || text == "-f" && i+1 < len(words) && words[i+1].Text == "-" ||
-			(text == "--file" || text == "--makefile") && i+1 < len(words) && words[i+1].Text == "-" ||
-			strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.HasSuffix(text, "f-") || text == "/dev/stdin" || strings.HasSuffix(text, "/dev/fd/0")
-		if stdin {
+		if makefileFromInput(text, words[i+1:]) {
 			return "make reads its commands from standard input", i
 		}
 		if strings.HasPrefix(text, "-") {
@@ -47,4 +44,20 @@ func checkMake(words []Word) (why string, at int) {
 		}
 	}
 	return "", 0
+}
+
+// makefileFromInput says if an option of make names standard input as the makefile.
+func makefileFromInput(option string, rest []Word) bool {
+	next := len(rest) > 0 && rest[0].Text == "-"
+	name, value, has := strings.Cut(option, "=")
+	switch {
+	case option == "/dev/stdin", strings.HasSuffix(option, "/dev/stdin"), strings.HasSuffix(option, "/fd/0"):
+		return true
+	case strings.HasPrefix(option, "--"):
+		long := len(name) > 2 && (strings.HasPrefix("--file", name) || strings.HasPrefix("--makefile", name))
+		return long && (has && value == "-" || !has && next)
+	case strings.HasPrefix(option, "-"):
+		return strings.HasSuffix(option, "f-") || strings.HasSuffix(option, "f") && next
+	}
+	return false
 }

@@ -98,7 +98,12 @@ func (row *wrapperRow) option(word string) (skip bool, why string) {
 
 // value says if an option's value is plain: letters, digits and a few signs. None of the
 // known options needs more.
-func (row *wrapperRow) value(s string) bool { return plainValue(s, "+-.,:_%") }
+func (row *wrapperRow) value(s string) bool {
+	if row.assigns && s == "PATH" { // env -u PATH
+		return false
+	}
+	return plainValue(s, "+-.,:_%")
+}
 
 // operand says if an operand before the inner command is what the row expects.
 func (row *wrapperRow) operand(s string) bool {

@@ -23,7 +23,8 @@ const (
 )
 
 var wrapperTable = []wrapperRow{
-	{name: "env", short: "i", shortValue: "u", long: " --ignore-environment ", longValue: " --unset ", assigns: true},
+	// Not -i: without PATH env looks in other directories than the shell would.
+	{name: "env", shortValue: "u", longValue: " --unset ", assigns: true},
 	{name: "nice", shortValue: "n", longValue: " --adjustment ", number: true},
 	{name: "nohup"},
 	{name: "stdbuf", shortValue: "ioe", longValue: " --input --output --error "},
