@@ -72,7 +72,7 @@ type args struct {
 	joined string
 	ready  bool
 	why    string // why argPattern cannot be tested
-	slow   bool   // a pattern took too long: no other is tried
+	slow   *bool  // of the whole command: a pattern took too long, no other is tried
 }
 
 // prepare joins the words once.
@@ -112,7 +112,7 @@ func (p *argPattern) match(a *args, whole bool) (ok bool, why string) {
 	switch {
 	case a.why != "":
 		return false, a.why
-	case a.slow:
+	case *a.slow:
 		return false, "another pattern took too long"
 	}
 	re := p.some
@@ -122,7 +122,7 @@ func (p *argPattern) match(a *args, whole bool) (ok bool, why string) {
 	ok, err := re.MatchString(a.joined)
 	switch {
 	case err != nil:
-		a.slow = true
+		*a.slow = true
 		return false, "the pattern took too long"
 	case !ok && whole:
 		return false, "no match of the pattern spans all of them"

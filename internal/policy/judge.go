@@ -31,6 +31,7 @@ type judge struct {
 	homeNo string     // why not
 	dirs   []knownDir // of the cd steps met so far
 	files  []found    // look-ups of this command
+	slow   bool       // a pattern took too long: no other is tried (P-33)
 	out    judgement
 }
 

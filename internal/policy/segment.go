@@ -154,7 +154,7 @@ func (s *segment) program(at, depth int) {
 	case n.any(shell.IsWrapper):
 		s.wrapper(n, at, depth)
 	case s.own(n, words):
-	case n.any(shell.IsShell):
+	case n.any(shell.IsAnyShell):
 		s.shell(n, words, file, depth)
 	default:
 		s.leaf(n, words, file, applet)
@@ -260,7 +260,7 @@ func (s *segment) walked(n names, depth int) bool {
 // shell judges a shell: its -c text in its place, or its script file by an entry (P-34,
 // P-35).
 func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
-	code, _ := shell.InlineCode(pick(n, shell.IsShell), words)
+	code, _ := shell.InlineCode(pick(n, shell.IsAnyShell), words)
 	if code == "" && s.call.Inner == nil {
 		s.leaf(n, words, file, false)
 		return
@@ -334,7 +334,7 @@ func (s *segment) leaf(n names, words []shell.Word, file *File, applet bool) {
 
 // entry holds the program against the allowlist.
 func (s *segment) entry(words []shell.Word, file *File, applet, carrier bool) bool {
-	u := use{file: file, args: args{words: words[1:], dir: s.dir}, applet: applet, exact: file.Loose != "", carrier: carrier, same: s.sameFile}
+	u := use{file: file, args: args{words: words[1:], dir: s.dir, slow: &s.j.slow}, applet: applet, exact: file.Loose != "", carrier: carrier, same: s.sameFile}
 	if !strings.Contains(words[0].Text, "/") {
 		u.bare = words[0].Text
 	}

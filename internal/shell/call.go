@@ -11,7 +11,8 @@ import (
 // Call, for explanations; the remarks keep the text from being allowed.
 func (r *reader) call(c *syntax.CallExpr, in state) (*Stmt, result) {
 	if *r.budget--; *r.budget < 0 {
-		if *r.budget == -1 {
+		if !r.full { // once for each text: what is left out must leave a remark
+			r.full = true
 			r.remark(r.span(c), "text", fmt.Sprintf("has more than %d commands", MaxCalls), "P-26")
 		}
 		return nil, same(Dir{Unknown: "the text is too long"})
@@ -158,7 +159,7 @@ func (r *reader) innerText(call *Call, args []*syntax.Word) {
 		return r.top(word.place(s.Start, s.End))
 	}
 	call.Inner = &Script{Text: word.Text}
-	analyze(call.Inner, where, r.budget, r.depth+1, word.Text, call.Dir)
+	analyze(call.Inner, where, r.budget, r.depth+1, word.Text, state{dir: call.Dir, piped: call.Piped, strict: call.Strict, plain: !bashLike(base(call.Words[0].Text))})
 }
 
 // base is the last element of a path.

@@ -50,12 +50,15 @@ func (x nameIndex) find(name string) []int {
 	if rows := x[name]; rows != nil {
 		return rows
 	}
+	if dot := strings.IndexByte(name, '.'); dot > 0 { // vim.basic, nc.traditional
+		if rows := x[name[:dot]]; rows != nil {
+			return rows
+		}
+	}
+	name = strings.TrimSuffix(name, "-static")
 	end := len(name)
 	for end > 0 && (name[end-1] >= '0' && name[end-1] <= '9' || name[end-1] == '.' || name[end-1] == '-') {
 		end--
-	}
-	if end == len(name) {
-		return nil
 	}
 	return x[name[:end]]
 }

@@ -30,6 +30,12 @@ const (
 	operandCode                      // the first operand is code
 )
 
+// otherShells are shells whose -c text is not read: they are not bash's kin, or rare.
+const otherShells = " csh tcsh yash posh rbash rksh rzsh lksh pdksh osh ysh oil hush sash "
+
+// foreignShells are in the table by other rows; for P-35 they are shells.
+const foreignShells = " fish nu xonsh pwsh powershell elvish es rc ion "
+
 const usualInfo = " --version --help -h -V "
 
 var codeTable = []codeRow{
@@ -100,7 +106,7 @@ var codeTable = []codeRow{
 		longValue: " --directory --include-dir --jobs --load-average --old-file --what-if --output-sync ", info: usualInfo,
 	},
 	{
-		names: shells + " csh tcsh yash posh rbash rksh ", short: "cs", shortValue: "oO", shortKnown: "aefhkmnptuvxBCEHPT", long: " --rcfile --init-file --command ",
+		names: shells + otherShells, short: "csi", shortValue: "oO", shortKnown: "aefhkmnptuvxBCEHPT", long: " --rcfile --init-file --command ",
 		known: " --login --norc --noprofile --posix ", info: " --version --help ", operand: operandScript, stdin: true, plus: true, exact: " -i ",
 	},
 }

@@ -13,7 +13,7 @@ import (
 func Analyze(text string) *Script {
 	s := &Script{Text: text}
 	budget := MaxCalls
-	analyze(s, nil, &budget, 0, text, Dir{})
+	analyze(s, nil, &budget, 0, text, state{})
 	return s
 }
 
@@ -24,8 +24,8 @@ var parsers = sync.Pool{New: func() any {
 
 // analyze fills s from text, which is a part of the top text: the value of a word of it
 // when depth > 0. where maps text's bytes to the top text, nil = they are the same.
-func analyze(s *Script, where func(Span) Span, budget *int, depth int, text string, dir Dir) {
-	r := &reader{script: s, text: text, where: where, budget: budget, depth: depth}
+func analyze(s *Script, where func(Span) Span, budget *int, depth int, text string, in state) {
+	r := &reader{script: s, text: text, where: where, budget: budget, depth: depth, plain: in.plain}
 	if s.Remarks = guard(text); len(s.Remarks) > 0 {
 		if where != nil {
 			for i := range s.Remarks {
@@ -50,7 +50,7 @@ func analyze(s *Script, where func(Span) Span, budget *int, depth int, text stri
 		return
 	}
 	root := &Stmt{Kind: KindSeq, Span: r.top(Span{0, len(text)}), Call: -1}
-	root.Kids, _ = r.stmts(file.Stmts, state{dir: dir})
+	root.Kids, _ = r.stmts(file.Stmts, in)
 	s.Root = root
 }
 
@@ -101,11 +101,14 @@ type reader struct {
 	where  func(Span) Span // to the top text
 	budget *int            // simple commands still allowed
 	depth  int             // shells around the text
+	plain  bool            // the text is for a shell that has less than bash (P-34)
+	full   bool            // the remark that there are too many commands was made
 }
 
 // state is what the place in the text says about a command.
 type state struct {
 	dir    Dir
+	plain  bool // of the text as a whole
 	piped  bool
 	strict bool
 }
@@ -210,6 +213,10 @@ func (r *reader) node(kind Kind, n syntax.Node, kids ...*Stmt) *Stmt {
 
 // timed reads the keyword time, which bash knows at the start of a pipeline only.
 func (r *reader) timed(c *syntax.TimeClause, in state) (*Stmt, result) {
+	if r.plain {
+		r.remark(r.span(c), "time", "is a keyword in bash and a program in the shell named here", "P-34")
+		return nil, same(in.dir)
+	}
 	if in.piped || c.Stmt == nil {
 		r.remark(r.span(c), "time", "is the keyword at the start of a pipeline only", "P-20")
 		return nil, same(in.dir)
@@ -276,6 +283,9 @@ func (r *reader) pipe(c *syntax.BinaryCmd, in state) *Stmt {
 	var stages []*syntax.Stmt
 	var merge []bool
 	for at := c; ; {
+		if at.Op == syntax.PipeAll && r.plain {
+			r.remark(r.span(c), "|&", "is not known to the shell named here", "P-34")
+		}
 		stages, merge = append(stages, at.Y), append(merge, at.Op == syntax.PipeAll)
 		left, ok := at.X.Cmd.(*syntax.BinaryCmd)
 		if !ok || at.X.Negated || len(at.X.Redirs) > 0 || left.Op != syntax.Pipe && left.Op != syntax.PipeAll {

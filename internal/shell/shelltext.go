@@ -1,12 +1,28 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // shells are the shells whose -c text is judged in their place (P-34).
 const shells = " sh ash bash dash zsh ksh mksh "
 
 // IsShell says if a program of this name is a shell whose -c text can be judged.
 func IsShell(name string) bool { return listed(shells, name) }
+
+// bashLike says if a shell reads what this package understands as bash does; the others
+// know no $'...', no braces, no time and no |&.
+func bashLike(name string) bool { return listed(" bash zsh ksh mksh ", name) }
+
+// IsAnyShell says if a program of this name is a shell of any kind (P-35).
+func IsAnyShell(name string) bool { return len(shellIndex().find(name)) > 0 }
+
+var shellIndex = sync.OnceValue(func() nameIndex {
+	index := nameIndex{}
+	index.add(shells+otherShells+foreignShells, 0)
+	return index
+})
 
 // shellText finds the text that a shell is given with -c: the index of its word, or -1 and
 // why it cannot be walked in the shell's place; why is "" when there is no -c. Known are -c,

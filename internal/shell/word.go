@@ -29,6 +29,10 @@ func (r *reader) braces(dst []Word, w *syntax.Word) (_ []Word, ok bool) {
 		word, ok := r.word(w)
 		return append(dst, word), ok
 	}
+	if r.plain {
+		r.remark(r.span(w), "brace expansion", "is not known to the shell named here", "P-34")
+		return append(dst, Word{Span: r.span(w), Text: r.source(r.span(w))}), false
+	}
 	span := r.span(w)
 	for one, err := range expand.BracesSeq(nil, split) {
 		if err != nil || len(dst) >= maxWords {
@@ -209,6 +213,9 @@ func (b *builder) single(p *syntax.SglQuoted) bool {
 		return true
 	}
 	value, offsets, why := ansiC(p.Value)
+	if b.r.plain {
+		why = "are not known to the shell named here"
+	}
 	if why != "" {
 		return b.remark(p, "ANSI-C quotes", why, "P-21")
 	}
