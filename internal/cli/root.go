@@ -62,6 +62,7 @@ work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DI
 		newStatus(env, runStatus),
 		newAgents(env),
 		newConfig(env),
+		newPolicy(env),
 		newCompletion(env),
 		newVersion(env),
 	)

@@ -75,7 +75,20 @@ type Layers struct {
 	AskSource        string
 	CallAsk          Ask  // of the call: can only make it stricter (P-2)
 	StrictInlineEval bool // P-40
-	HostDocument     bool // a host approvals document stands on this machine
+	HostDocument     bool // a host approvals document stands on this machine and was not read
+	Host             HostPolicy
+}
+
+// HostPolicy is what the approvals document of the machine says for one agent (P-3). Empty
+// words are not set; the sources name the fields they came from.
+type HostPolicy struct {
+	Security          Security
+	SecuritySource    string
+	Ask               Ask
+	AskSource         string
+	AskFallback       Security // deny, allowlist or full
+	AskFallbackSource string
+	AutoAllowSkills   bool // P-36
 }
 
 // Combine computes the effective policy from the layers (P-2..P-5). A word that is not
@@ -91,6 +104,19 @@ func Combine(l Layers) Effective {
 	}
 	if l.Ask != "" {
 		e.Ask = Value[Ask]{StricterAsk(l.Ask, AskOff), l.AskSource}
+	}
+	if h := l.Host; h.Security != "" {
+		if stricter := StricterSecurity(e.Security.Value, h.Security); stricter != e.Security.Value {
+			e.Security = Value[Security]{stricter, h.SecuritySource}
+		}
+	}
+	if h := l.Host; h.Ask != "" {
+		if stricter := StricterAsk(e.Ask.Value, h.Ask); stricter != e.Ask.Value {
+			e.Ask = Value[Ask]{stricter, h.AskSource}
+		}
+	}
+	if h := l.Host; h.AskFallback != "" {
+		e.AskFallback = Value[Security]{StricterSecurity(h.AskFallback, Full), h.AskFallbackSource}
 	}
 	if l.CallAsk != "" {
 		if stricter := StricterAsk(e.Ask.Value, l.CallAsk); stricter != e.Ask.Value {

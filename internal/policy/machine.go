@@ -1,0 +1,37 @@
+package policy
+
+// FileID tells one version of one file from every other. A start checks it again (P-60).
+type FileID struct {
+	Dev     uint64 `json:"dev"`
+	Ino     uint64 `json:"ino"`
+	Size    int64  `json:"size"`
+	MtimeNs int64  `json:"mtimeNs"`
+	CtimeNs int64  `json:"ctimeNs"`
+}
+
+// File is an executable file as a Machine sees it. Values are shared and never changed.
+type File struct {
+	Path string // absolute and clean, as it was found or asked for
+	Real string // all symbolic links resolved
+	// Direct is Path with the links of its directories resolved but not the last element's.
+	Direct string
+	ID     FileID // of what Real names
+	// Loose says who else could change the file or replace it (P-32), "" = only its owner
+	// and root.
+	Loose string
+}
+
+// Machine answers what the judge must know of the machine that would run the command. All
+// errors are reasons for people: "not found in PATH", "is a directory".
+type Machine interface {
+	// InPath finds the program that a bare name means in the directories of path, as the
+	// shell would (P-32). dir is where relative entries of path lead, "" = not known; an
+	// executable in such an entry is an error, as is an entry that cannot be looked at
+	// because dir is not known.
+	InPath(name, path, dir string) (*File, error)
+	// At looks at the program at an absolute path, which need not be clean: it is resolved
+	// as the kernel does.
+	At(path string) (*File, error)
+	// Dir resolves all links of an absolute path that must be a directory.
+	Dir(path string) (real string, err error)
+}

@@ -1,0 +1,184 @@
+package shell
+
+import (
+	"strings"
+	"sync"
+)
+
+// Carried says how a program starts another one that its arguments name (P-37).
+type Carried struct {
+	Why   string // "" = it does not
+	Never bool   // no entry satisfies it: it names another user (sudo)
+	Code  bool   // counts as inline code under strictInlineEval (P-40)
+	At    int    // index of the word that says so
+}
+
+// Carrier looks for a program named in the arguments. name is the program's base name.
+func Carrier(name string, words []Word) Carried {
+	for _, prefix := range loaderPrefixes {
+		if strings.HasPrefix(name, prefix) {
+			return Carried{Why: alwaysCarries}
+		}
+	}
+	for _, i := range carrierIndex().find(name) {
+		if c := carrierTable[i].find(words); c.Why != "" {
+			return c
+		}
+	}
+	return Carried{}
+}
+
+var carrierIndex = sync.OnceValue(func() nameIndex {
+	index := nameIndex{}
+	for i := range carrierTable {
+		index.add(carrierTable[i].names, i)
+	}
+	return index
+})
+
+func (row *carrierRow) find(words []Word) Carried {
+	if row.class != carrierOptions {
+		return Carried{Why: row.why, Never: row.class == carrierNever, Code: row.code}
+	}
+	for i := 1; i < len(words); i++ {
+		w := &words[i]
+		if !w.Lit {
+			if w.MayStartWith('-') || w.MayStartWith('+') || row.check != nil {
+				return Carried{Why: "an argument that is not literal may become an option that starts a program", At: i}
+			}
+			continue
+		}
+		if row.matches(w.Text, i == 1) {
+			return Carried{Why: row.why + " (" + shorten(w.Text) + ")", Code: row.code, At: i}
+		}
+	}
+	if row.check == nil {
+		return Carried{}
+	}
+	if why, at := row.check(words); why != "" {
+		return Carried{Why: why, Code: row.code, At: at}
+	}
+	return Carried{}
+}
+
+// matches says if one argument is an option of the row. Where an argument could be the
+// value of another option too, it counts.
+func (row *carrierRow) matches(arg string, first bool) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	switch {
+	case listed(row.words, arg), listed(row.words, name):
+		return true
+	case abbreviates(row.long, name) && strings.HasPrefix(arg, "--"):
+		return true
+	case len(arg) > 1 && arg[0] == '-' && arg[1] != '-':
+		return strings.ContainsAny(arg[1:], row.short) && row.short != ""
+	case first && row.bundled && arg != "" && arg[0] != '-': // tar cIf
+		return strings.ContainsAny(arg, row.short)
+	}
+	return false
+}
+
+func shorten(s string) string {
+	if name, _, ok := strings.Cut(s, "="); ok {
+		s = name
+	}
+	if len(s) > 40 {
+		return s[:40]
+	}
+	return s
+}
+
+// multicall programs are many in one file: a link's name says which (P-37).
+const multicall = " busybox toybox coreutils box "
+
+// IsMulticall says if a file of this name holds many programs, picked by the name it is
+// called by.
+func IsMulticall(name string) bool { return listed(multicall, name) }
+
+// checkGit looks at options in front of git's command and at commands that start what
+// they are told to.
+func checkGit(words []Word) (why string, at int) {
+	i := 1
+	for ; i < len(words); i++ {
+		text := words[i].Text
+		if text == "" || text[0] != '-' {
+			break
+		}
+		name, _, hasValue := strings.Cut(text, "=")
+		switch {
+		case text == "-c":
+			if i++; i >= len(words) || !harmlessGitSetting(words[i].Text) {
+				return "git -c may set what git starts", min(i, len(words)-1)
+			}
+		case listed(gitInfo, text):
+			return "", 0
+		case listed(gitValueOptions, name):
+			if !hasValue {
+				i++
+			}
+		case listed(gitOptions, text):
+		default:
+			return "git's option " + shorten(text) + " is not known to start nothing", i
+		}
+	}
+	if i >= len(words) {
+		return "", 0
+	}
+	for k := range gitCommands {
+		if row := &gitCommands[k]; listed(row.names, words[i].Text) {
+			if c := row.find(words[i:]); c.Why != "" {
+				return c.Why, i + c.At
+			}
+		}
+	}
+	return "", 0
+}
+
+// harmlessGitSetting says if a -c value is one that starts nothing.
+func harmlessGitSetting(setting string) bool {
+	key, value, ok := strings.Cut(setting, "=")
+	key = strings.ToLower(key)
+	if key == "core.pager" || strings.HasPrefix(key, "pager.") {
+		return ok && (value == "cat" || value == "" || value == "false")
+	}
+	if listed(gitSettings, key) {
+		return true
+	}
+	section, _, _ := strings.Cut(key, ".")
+	return listed(gitSections, section)
+}
+
+// checkSed looks for commands that run something in a sed program (its e command and flag).
+func checkSed(words []Word) (why string, at int) {
+	runs, _, at := sedProgram(words)
+	if runs != "" {
+		return runs, at
+	}
+	return "", 0
+}
+
+// SedWrites says if a sed program writes files, which P-40 counts as inline code.
+func SedWrites(name string, words []Word) (why string, at int) {
+	if !listed(" sed gsed ", name) {
+		return "", 0
+	}
+	for i := range words {
+		if !words[i].Lit {
+			return "an argument of sed is not literal", i
+		}
+	}
+	_, writes, at := sedProgram(words)
+	return writes, at
+}
+
+// checkAwk looks for what starts a program or loads code in an awk program. It is wider
+// than need be: a | in a pattern counts too.
+func checkAwk(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		text := words[i].Text
+		if strings.Contains(text, "system") || strings.Contains(text, "@") || strings.Contains(strings.ReplaceAll(text, "||", ""), "|") {
+			return "an awk program with system, | or @ may start another program", i
+		}
+	}
+	return "", 0
+}

@@ -1,0 +1,63 @@
+package shell
+
+import "strings"
+
+// checkPlus finds commands of an editor: vim +CMD.
+func checkPlus(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		if strings.HasPrefix(words[i].Text, "+") && strings.Trim(words[i].Text[1:], "0123456789") != "" {
+			return "an editor's command may start another program", i
+		}
+	}
+	return "", 0
+}
+
+// checkLess finds commands of a pager: less +CMD.
+func checkLess(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		if strings.HasPrefix(words[i].Text, "+") {
+			return "a pager's command may start another program", i
+		}
+	}
+	return "", 0
+}
+
+// checkMake finds a makefile that comes from standard input, and variables that make
+// takes programs from.
+func checkMake(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		text := words[i].Text
+		if makefileFromInput(text, words[i+1:]) {
+			return "make reads its commands from standard input", i
+		}
+		if strings.HasPrefix(text, "-") {
+			continue
+		}
+		if name, value, ok := strings.Cut(text, "="); ok {
+			name = strings.TrimRight(name, ":+?!")
+			if name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKE" || name == "MAKEFLAGS" || strings.HasSuffix(name, "!") {
+				return "make takes the program it starts from " + name, i
+			}
+			if strings.ContainsAny(value, "$`;|&") {
+				return "a variable given to make holds shell text", i
+			}
+		}
+	}
+	return "", 0
+}
+
+// makefileFromInput says if an option of make names standard input as the makefile.
+func makefileFromInput(option string, rest []Word) bool {
+	next := len(rest) > 0 && rest[0].Text == "-"
+	name, value, has := strings.Cut(option, "=")
+	switch {
+	case option == "/dev/stdin", strings.HasSuffix(option, "/dev/stdin"), strings.HasSuffix(option, "/fd/0"):
+		return true
+	case strings.HasPrefix(option, "--"):
+		long := len(name) > 2 && (strings.HasPrefix("--file", name) || strings.HasPrefix("--makefile", name))
+		return long && (has && value == "-" || !has && next)
+	case strings.HasPrefix(option, "-"):
+		return strings.HasSuffix(option, "f-") || strings.HasSuffix(option, "f") && next
+	}
+	return false
+}
