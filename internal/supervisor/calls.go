@@ -24,11 +24,11 @@ func (c *Client) Run(ctx context.Context, req session.RunRequest, started func(s
 		if err != nil {
 			return session.Snapshot{}, err
 		}
-		snap, err := l.run(ctx, req, started)
+		snap, err := l.run(ctx, req, started, c.handOutIdle)
 		switch {
 		case err == nil:
 			if snap.Final && c.opt.OnEnd != nil {
-				c.gave(l, session.End{State: snap.State, Record: req.Plan.Record})
+				c.gaveLater(l, session.End{State: snap.State, Record: req.Plan.Record})
 			}
 			return snap, nil
 		case errors.Is(err, session.ErrClosing) && try < launchTries: // nothing was started

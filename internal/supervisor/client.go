@@ -43,6 +43,7 @@ type Client struct {
 	links    []*link    // the newest last
 	ends     []given    // not yet handed to OnEnd
 	kick     chan struct{}
+	later    *time.Timer      // hands out ends of runs; nil until the first
 	told     map[string]*link // who is to know that an end is safe, by key
 	logTotal int64            // wanted bound of logs; 0 = theirs
 
@@ -257,9 +258,39 @@ func (c *Client) gave(from *link, e session.End) {
 	c.mu.Lock()
 	c.ends = append(c.ends, given{from, e})
 	c.mu.Unlock()
+	c.wake()
+}
+
+// gaveLater takes the end of a run whose answer is on its way to the caller. It is handed
+// out while the next command runs, or a little later: done at once it would compete with
+// the answer.
+func (c *Client) gaveLater(from *link, e session.End) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ends = append(c.ends, given{from, e})
+	switch {
+	case c.later == nil:
+		c.later = time.AfterFunc(handOutDelay, c.wake)
+	case len(c.ends) == 1:
+		c.later.Reset(handOutDelay)
+	}
+}
+
+// handOutDelay is how late an end is handed out at most.
+const handOutDelay = 50 * time.Millisecond
+
+func (c *Client) wake() {
 	select {
 	case c.kick <- struct{}{}:
 	default:
+	}
+}
+
+// handOutIdle hands out what there is unless another call is at it.
+func (c *Client) handOutIdle() {
+	if c.opt.OnEnd != nil && c.handing.TryLock() {
+		defer c.handing.Unlock()
+		c.handOutAll()
 	}
 }
 
@@ -280,6 +311,11 @@ func (c *Client) handOut() {
 func (c *Client) handOutNow() {
 	c.handing.Lock()
 	defer c.handing.Unlock()
+	c.handOutAll()
+}
+
+// handOutAll hands out what there is. Callers hold handing.
+func (c *Client) handOutAll() {
 	for {
 		c.mu.Lock()
 		if len(c.ends) == 0 {
@@ -326,5 +362,10 @@ func (c *Client) Close() error {
 		l.close()
 	}
 	c.running.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.later != nil {
+		c.later.Stop()
+	}
 	return nil
 }
