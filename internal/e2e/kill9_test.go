@@ -70,6 +70,7 @@ func TestS8SupervisorKilled(t *testing.T) {
 		r := d.invoke(token, "process", map[string]any{"action": "log", "sessionId": direct["sessionId"]})
 		return strings.Contains(r["output"].(string), "before-the-crash")
 	})
+	time.Sleep(200 * time.Millisecond) // what has been printed is read by then
 	supervisor := d.supervisors()
 	if len(supervisor) != 1 {
 		t.Fatalf("supervisors: %v", supervisor)

@@ -20,6 +20,13 @@ type RunRequest struct {
 // cancelled. Started is called with the first state once the command runs; it
 // may be nil and must not block.
 func (t *Table) Run(ctx context.Context, req RunRequest, started func(State)) (Snapshot, error) {
+	return t.RunWatched(ctx, req, started, nil)
+}
+
+// RunWatched is Run that calls long, which may be nil and must not block, once the command
+// has taken longer than a short one (20 ms) or is none by its plan. Until then ctx is not
+// looked at.
+func (t *Table) RunWatched(ctx context.Context, req RunRequest, started func(State), long func()) (Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return Snapshot{}, context.Cause(ctx)
 	}
@@ -36,6 +43,9 @@ func (t *Table) Run(ctx context.Context, req RunRequest, started func(State)) (S
 		if s.finished() {
 			return s.final(req.MaxChars), nil
 		}
+	}
+	if long != nil {
+		long()
 	}
 	var yield <-chan time.Time
 	if req.Yield >= 0 && !req.Plan.Background {

@@ -22,6 +22,7 @@ type welcome struct {
 	Instance string   `json:"instance"` // first part of its sessions' keys
 	PID      int      `json:"pid"`
 	Retired  bool     `json:"retired"` // starts nothing new
+	Client   string   `json:"client"`  // names this client for its lanes
 }
 
 // sessionArgs are the arguments of the ops that need no more.

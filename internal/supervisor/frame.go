@@ -49,6 +49,7 @@ const (
 	opAdopt   op = 20
 	opRetire  op = 21
 	opPaint   op = 22
+	opLane    op = 23
 )
 
 const (

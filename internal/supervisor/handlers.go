@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 
@@ -14,7 +15,7 @@ type handler func(ctx context.Context, c *served, f frame)
 // handlers is the table of all ops. Each is a method of the table.
 var handlers = map[op]handler{
 	opHello: with(func(_ context.Context, c *served, a hello) (welcome, error) { return c.hello(a), nil }),
-	opRun:   func(ctx context.Context, c *served, f frame) { c.run(ctx, f) },
+	opRun:   func(ctx context.Context, c *served, f frame) { c.runFor(ctx, f, c, nil) },
 	opPoll: func(ctx context.Context, c *served, f frame) {
 		withTexts(ctx, c, f, func(a pollArgs) (session.Page, error) {
 			snap, err := c.server.table.Poll(ctx, a.Agent, a.ID, a.Wait, a.Limit)
@@ -131,12 +132,14 @@ func withTexts[A any](_ context.Context, c *served, f frame, do func(args A) (se
 // hello answers a client and, if it wants the ends of sessions, begins to give them.
 func (c *served) hello(h hello) welcome {
 	c.gateway = h.Gateway
+	c.name = rand.Text()
+	c.server.enroll(c)
 	if h.Ends {
 		c.server.hub.join(c)
 	}
 	return welcome{
 		Version: c.server.opt.Version, Instance: c.server.table.Instance(), PID: pid(),
-		Retired: c.server.retired(), Features: []string{},
+		Retired: c.server.retired(), Features: []string{}, Client: c.name,
 	}
 }
 

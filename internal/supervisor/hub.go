@@ -71,12 +71,13 @@ func (h *hub) leave(c *served) {
 }
 
 // expect says that the end of a session goes to c with the answer of its run. It
-// reports false when the end has been sent by itself already.
+// reports false when that is not so: c wants no ends, has gone, or the end has been sent
+// by itself already.
 func (h *hub) expect(key string, c *served) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.pending[key]
-	if p != nil && p.end != nil {
+	if !h.clients[c] || p != nil && p.end != nil {
 		return false
 	}
 	if p == nil {

@@ -28,12 +28,14 @@ type link struct {
 	gone chan struct{} // closed when the connection has ended
 	ends func(*link, session.End)
 
-	mu      sync.Mutex // guards next, calls, told and timer
-	next    uint64
-	calls   map[uint64]chan frame // nil once gone
-	told    []string              // acknowledgements on their way
-	timer   *time.Timer           // sends them; nil = none waits
-	retired bool                  // starts nothing new
+	mu        sync.Mutex // guards the rest of this block
+	next      uint64
+	calls     map[uint64]chan frame // nil once gone
+	told      []string              // acknowledgements on their way
+	timer     *time.Timer           // sends them; nil = none waits
+	retired   bool                  // starts nothing new
+	lanes     []*lane               // free ones
+	laneCount int                   // free and in use
 
 	writing sync.Mutex // one frame at a time goes out; guards out; taken before mu
 	out     []byte     // kept for the next frame
@@ -107,6 +109,10 @@ func (l *link) read() {
 		close(to)
 	}
 	l.calls = nil
+	for _, n := range l.lanes {
+		n.conn.Close()
+	}
+	l.lanes = nil
 	if l.timer != nil {
 		l.timer.Stop()
 	}

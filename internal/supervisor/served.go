@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"sync"
-
-	"openclaw/internal/session"
 )
 
 // inFlight is how many requests of one client are worked on at once.
@@ -19,6 +17,7 @@ type served struct {
 	server  *server
 	conn    *net.UnixConn
 	gateway bool
+	name    string // by which its lanes find it
 
 	ctx     context.Context // ends with the connection
 	leave   context.CancelFunc
@@ -57,9 +56,9 @@ func (c *served) serve() {
 	}
 	c.leave()
 	c.conn.Close() // a writer that waits for it ends
+	c.server.unroll(c)
 	c.server.hub.leave(c)
 	c.working.Wait()
-	c.server.hub.leave(c) // what its runs held until now
 }
 
 // leaveSoon cancels the calls when the supervisor ends; the connection is closed when
@@ -82,6 +81,9 @@ func (c *served) read() error {
 		}
 		switch f.kind {
 		case kindRequest:
+			if f.op == opLane {
+				return c.lane(r, f)
+			}
 			c.request(f)
 		case kindCancel:
 			c.mu.Lock()
@@ -181,30 +183,4 @@ func (c *served) sendQueued() {
 			c.write(frame{kind: out.kind}, out.body)
 		}
 	}
-}
-
-// run carries out opRun. Its end goes with the answer, or by itself if it goes on.
-func (c *served) run(ctx context.Context, f frame) {
-	req, wanted, err := decodeRun(f.raw)
-	if err != nil {
-		c.fail(f, errors.Join(errBadRequest, err))
-		return
-	}
-	key, expected := "", false
-	snap, err := c.server.table.Run(ctx, req, func(st session.State) {
-		key = st.Key
-		expected = c.server.hub.expect(key, c)
-		if wanted {
-			c.write(frame{id: f.id, kind: kindStarted, op: f.op}, st)
-		}
-	})
-	if expected && (err != nil || !snap.Final) {
-		c.server.hub.goesOn(key)
-	}
-	if err != nil {
-		c.fail(f, err)
-		return
-	}
-	snap.Final = snap.Final && expected
-	c.write(frame{id: f.id, kind: kindAnswer, op: f.op, raw: encodeSnapshot(snap)}, nil)
 }

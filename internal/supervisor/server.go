@@ -49,7 +49,8 @@ type server struct {
 	mu      sync.Mutex     // guards the rest
 	lock    *safefile.Held // nil once retired
 	clients map[*net.UnixConn]bool
-	idle    *time.Timer // nil while there is a client or a running session
+	named   map[string]*served // clients, as their lanes find them
+	idle    *time.Timer        // nil while there is a client or a running session
 }
 
 // Serve is the supervisor. It returns nil when it is no longer needed, or when ctx has
@@ -71,7 +72,7 @@ func Serve(ctx context.Context, opt Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("session folder: %w", err)
 	}
-	s := &server{opt: opt, hub: newHub(), lock: lock, clients: map[*net.UnixConn]bool{}}
+	s := &server{opt: opt, hub: newHub(), lock: lock, clients: map[*net.UnixConn]bool{}, named: map[string]*served{}}
 	defer func() { err = errors.Join(err, s.unlock()) }()
 	s.ctx, s.end = context.WithCancel(ctx)
 	defer s.end()
@@ -155,6 +156,26 @@ func (s *server) leave(c *net.UnixConn) {
 	delete(s.clients, c)
 	s.mu.Unlock()
 	s.review()
+}
+
+// enroll lets the lanes of a client find it.
+func (s *server) enroll(c *served) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.named[c.name] = c
+}
+
+func (s *server) unroll(c *served) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.named, c.name)
+}
+
+// client finds a client by the name it was given; nil = none.
+func (s *server) client(name string) *served {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.named[name]
 }
 
 // closeClients ends all connections.
