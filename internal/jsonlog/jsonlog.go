@@ -44,12 +44,14 @@ type Log struct {
 	err      error  // of the newest try
 	changed  chan struct{}
 	closed   bool
+
+	onWritten func(keys []string) // nil = nobody is told
 }
 
 // entry is one line on its way to the disk.
 type entry struct {
-	line    []byte // whole, with its line feed
-	written func() // called when it is in the file; may be nil
+	line []byte // whole, with its line feed
+	key  string // told of when it is in the file; "" = not
 }
 
 // Open opens or makes the file (0600) and starts the one goroutine that writes it,
@@ -77,11 +79,19 @@ func Open(path string, maxBytes int64) (*Log, error) {
 // Append queues one record as a line. It never waits for the disk. When the queue is
 // full the oldest lines go. It fails for a value that JSON cannot hold, and with
 // ErrClosed after Close.
-func (l *Log) Append(v any) error { return l.AppendThen(v, nil) }
+func (l *Log) Append(v any) error { return l.AppendKey(v, "") }
 
-// AppendThen is Append that calls written once the line is in the file, on the writer's
-// goroutine: it must not block. It is not called for a line that is lost.
-func (l *Log) AppendThen(v any, written func()) error {
+// OnWritten has f called with the keys of lines that have come into the file, batch by
+// batch, on the writer's goroutine: it must not block. Of a line that is lost nothing is
+// said. It is set before the first line.
+func (l *Log) OnWritten(f func(keys []string)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.onWritten = f
+}
+
+// AppendKey is Append of a line that OnWritten is told of by a key.
+func (l *Log) AppendKey(v any, key string) error {
 	line, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", l.out.path, err)
@@ -92,7 +102,7 @@ func (l *Log) AppendThen(v any, written func()) error {
 	if l.closed {
 		return fmt.Errorf("append to %s: %w", l.out.path, ErrClosed)
 	}
-	l.queue = append(l.queue, entry{line, written})
+	l.queue = append(l.queue, entry{line, key})
 	l.bytes += len(line)
 	l.appended++
 	l.trim()
@@ -208,7 +218,7 @@ func (l *Log) wait(d time.Duration) {
 // front, as far as there is room.
 func (l *Log) write() error {
 	l.mu.Lock()
-	batch := l.queue
+	batch, onWritten := l.queue, l.onWritten
 	l.queue, l.bytes = nil, 0
 	l.mu.Unlock()
 
@@ -217,10 +227,14 @@ func (l *Log) write() error {
 		lines[i] = e.line
 	}
 	n, err := l.out.write(lines)
+	var keys []string
 	for _, e := range batch[:n] {
-		if e.written != nil {
-			e.written()
+		if e.key != "" {
+			keys = append(keys, e.key)
 		}
+	}
+	if len(keys) > 0 && onWritten != nil {
+		onWritten(keys)
 	}
 
 	l.mu.Lock()

@@ -48,6 +48,8 @@ const deathWait = 15 * time.Second
 func (c *Client) afterDeath(ctx context.Context, dead *link, req session.RunRequest) (session.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deathWait)
 	defer cancel()
+	dead.conn.Close() // a lane may have noticed first
+	<-dead.gone
 	died := fmt.Errorf("the supervisor (pid %d) died while the command was about to run; if it ran, it was ended", dead.peer.PID)
 	l, err := c.accepting(ctx, true)
 	if err != nil {

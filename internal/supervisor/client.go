@@ -332,14 +332,17 @@ func (c *Client) handOutAll() {
 
 // Told says that the ends of sessions are safe; see session.Table.Told.
 func (c *Client) Told(keys ...string) {
+	byLink := map[*link][]string{}
+	c.mu.Lock()
 	for _, key := range keys {
-		c.mu.Lock()
-		l := c.told[key]
-		delete(c.told, key)
-		c.mu.Unlock()
-		if l != nil {
-			l.acknowledge(key)
+		if l := c.told[key]; l != nil {
+			byLink[l] = append(byLink[l], key)
 		}
+		delete(c.told, key)
+	}
+	c.mu.Unlock()
+	for l, keys := range byLink {
+		l.acknowledge(keys)
 	}
 }
 

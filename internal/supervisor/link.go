@@ -178,17 +178,18 @@ func (l *link) write(f frame, body any) error {
 	return nil
 }
 
-// acknowledge says, with the next frame or a little later, that an end is safe.
-func (l *link) acknowledge(key string) {
+// acknowledge says, with the next frame or a little later, that ends are safe.
+func (l *link) acknowledge(keys []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.told = append(l.told, key)
+	none := len(l.told) == 0
+	l.told = append(l.told, keys...)
 	if l.calls == nil {
 		return
 	}
 	if l.timer == nil {
 		l.timer = time.AfterFunc(toldDelay, l.flush)
-	} else if len(l.told) == 1 {
+	} else if none {
 		l.timer.Reset(toldDelay)
 	}
 }

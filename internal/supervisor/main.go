@@ -37,6 +37,8 @@ func Main(args []string, version string, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "openclaw supervise is started by openclaw itself; see openclaw process --help")
 		return 2
 	}
+	// Started through /proc/self/exe it would be "exe" in ps and top.
+	_ = os.WriteFile("/proc/self/comm", []byte("openclaw"), 0)
 	// Signals for a terminal's programs are none of its business. Taking them, instead of
 	// ignoring them, gives commands the usual behaviour back.
 	noise := make(chan os.Signal, 1)

@@ -31,7 +31,7 @@ func (s *Service) ended(e session.End) {
 		s.table.Told(key)
 		return
 	}
-	s.record.end(e, func() { s.table.Told(key) })
+	s.record.end(e)
 }
 
 // begin deals with what has ended before the service was whole.

@@ -64,20 +64,20 @@ func originOf(r *run) json.RawMessage {
 	return data
 }
 
-// end writes the record of a session that has ended and calls written when that is done.
-func (r *recorder) end(e session.End, written func()) {
+// end writes the record of a session that has ended, under its key.
+func (r *recorder) end(e session.End) {
 	st := e.State
 	var from origin
 	if json.Unmarshal(e.Record, &from) != nil { // of a version that wrote it otherwise
 		from = origin{}
 	}
 	// A record that cannot be kept does not stop a full/off run.
-	_ = r.lines.AppendThen(runRecord{
+	_ = r.lines.AppendKey(runRecord{
 		AtMs: st.Started.UnixMilli(), SessionID: st.ID, Key: st.Key, Agent: st.Agent, SessionKey: st.SessionKey,
 		Credential: from.Credential, Origin: from.Origin, Host: st.Host, Cwd: st.Dir, Command: redact.Text(st.Command),
 		Decision: from.Decision, Rule: from.Rule, Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal,
 		TimedOut: st.TimedOut, DurationMs: ms(duration(st)),
-	}, written)
+	}, st.Key)
 }
 
 // has reports whether the record of a session is in the file: a daemon that died may have

@@ -87,6 +87,7 @@ func Open(opt Options) (*Service, error) {
 	hostOpt := host.Options{StateDir: opt.StateDir, Environ: opt.Environ, OwnPath: opt.OwnPath}
 	hostOpt.Run = s.table.Capture
 	s.host = host.New(hostOpt)
+	lines.OnWritten(func(keys []string) { s.table.Told(keys...) })
 	s.begin()
 	return s, nil
 }
