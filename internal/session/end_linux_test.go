@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +87,30 @@ func TestS8_ToldEarly(t *testing.T) {
 		r := ofID(table.store.live, p.ID)
 		return r.Status == protocol.StatusCompleted && r.Told
 	})
+}
+
+// a program that keeps no sessions for others leaves no files of a run whose caller
+// has all of it, and those of one with a cut result.
+func TestX22_NothingLeftOfDelivered(t *testing.T) {
+	dir := t.TempDir()
+	table := openTable(t, Options{Dir: dir})
+	run(t, table, script(t, "echo all of it"))
+	cut := script(t, "seq 1 3000")
+	if _, err := table.Run(context.Background(), RunRequest{Plan: cut, Yield: -1, MaxChars: 100}, nil); err != nil {
+		t.Fatal(err)
+	}
+	closeTable(t, table)
+	var names []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if len(names) != 2 || !strings.Contains(names[0]+names[1], cut.ID+".log") || !strings.Contains(names[0]+names[1], ".journal") {
+		t.Errorf("left: %v", names)
+	}
 }
 
 // Two viewers share the smaller size; the program is told of every change, and also of

@@ -128,10 +128,13 @@ func (t *Table) Stop() (err error) {
 }
 
 // Close stops the table and lets go of its files. What was finished stays on disk for
-// the next Open with Recover.
+// the next Open with Recover; a table without it leaves only what somebody may ask for.
 func (t *Table) Close() error {
 	err := t.Stop()
 	t.closed.Do(func() {
+		if !t.opt.Recover {
+			t.forgetDelivered()
+		}
 		err = errors.Join(err, t.store.close())
 		if len(unended(t.all())) == 0 { // else its goroutines still use the starter
 			err = errors.Join(err, t.starter.Close())
@@ -169,6 +172,22 @@ func (t *Table) shutDown() error {
 	t.running.Wait()
 	t.settleNow()
 	return nil
+}
+
+// forgetDelivered drops the sessions that nobody comes back for: their caller has all of
+// the output, and somebody their End. A program that runs one command after the other
+// would else leave a record and a log of each, until a supervisor comes by.
+func (t *Table) forgetDelivered() {
+	var gone []*session
+	for _, s := range t.all() {
+		s.mu.Lock()
+		told := s.told
+		s.mu.Unlock()
+		if told && s.finished() && s.forgettable() && !s.isBackground() {
+			gone = append(gone, s)
+		}
+	}
+	t.forget(gone...)
 }
 
 // unended returns the ids of the sessions that still run.

@@ -41,17 +41,13 @@ type laneWatch struct {
 	r    *bufio.Reader
 	done sync.WaitGroup
 	on   bool
-	gone bool // the client has gone, or has said something else than is allowed
 }
 
 // begin starts the watch, on a goroutine that ends with what comes next.
 func (w *laneWatch) begin(cancel context.CancelFunc) {
 	w.on = true
 	w.done.Go(func() {
-		f, err := readFrame(w.r)
-		if err != nil || f.kind != kindCancel {
-			w.gone = true
-		}
+		_, _ = readFrame(w.r) // a cancellation, or the end; nothing else is allowed
 		cancel()
 	})
 }
