@@ -205,3 +205,11 @@ func TestP11_Unanswered(t *testing.T) {
 		}
 	}
 }
+
+func TestP37_HintPattern(t *testing.T) {
+	for _, text := range []string{". -name *.go -exec wc -l {} +", `a\b$c^(d)|[e]/f`, ""} {
+		if !matchArgs(t, "^"+quoteECMA(text)+"$", true, text) {
+			t.Errorf("the pattern made for %q does not match it", text)
+		}
+	}
+}

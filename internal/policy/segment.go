@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"path"
 	"strings"
 
@@ -135,6 +136,10 @@ func (s *segment) program(at, depth int) {
 	word := words[0].Text
 	seg := s.seg()
 	seg.Program = word
+	if c := shell.Carrier(baseName(word), words); c.Never { // also where it is not installed
+		s.miss("P-37", c.Why, "")
+		return
+	}
 	file, err := s.j.find(word, s.dir, s.dirNo)
 	if err != nil {
 		if s.j.in.Layers.StrictInlineEval { // nothing runs now, but it might at the start
@@ -323,7 +328,7 @@ func (s *segment) leaf(n names, words []shell.Word, file *File, applet bool) {
 		return
 	}
 	if carrier != "" {
-		s.miss("P-37", carrier+"; only an entry whose argPattern spans all arguments satisfies", "")
+		s.miss("P-37", carrier+"; only an entry whose argPattern spans all arguments satisfies", s.spanHint(words, file))
 		return
 	}
 	if s.safeBin(words, file) || s.seg().Why != "" {
@@ -357,6 +362,22 @@ func (s *segment) addHint(f *File) string {
 		agent = "*"
 	}
 	return "exec-approvals.json: add {\"pattern\": \"" + f.Real + "\"} to agents[\"" + agent + "\"].allowlist"
+}
+
+// spanHint is the entry that would allow a carrier with exactly these arguments.
+func (s *segment) spanHint(words []shell.Word, f *File) string {
+	var list []string
+	for i := 1; i < len(words); i++ {
+		if !words[i].Lit {
+			return "write the arguments out, and give the entry for " + f.Real + " an argPattern that spans them"
+		}
+		list = append(list, words[i].Text)
+	}
+	pattern, err := json.Marshal("^" + quoteECMA(strings.Join(list, " ")) + "$")
+	if err != nil {
+		return ""
+	}
+	return strings.Replace(s.addHint(f), "\"}", "\", \"argPattern\": "+string(pattern)+"}", 1)
 }
 
 // sameFile says if two spellings of a path, that differ in case, name one file; a spelling
