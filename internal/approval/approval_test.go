@@ -30,7 +30,8 @@ func TestA1_Layers(t *testing.T) {
 		t.Errorf("sources %q %q", h.SecuritySource, h.AskSource)
 	}
 	want := []policy.Entry{
-		{Pattern: "/usr/bin/ls", Agent: "*"}, {Pattern: "rg", Agent: "*"},
+		{Pattern: "/usr/bin/ls", Agent: "*"},
+		{Pattern: "rg", Agent: "*"},
 		{ID: "1", Pattern: "~/bin/*", ArgPattern: "^a$", Source: "x", Agent: "main"},
 	}
 	if len(entries) != len(want) {
