@@ -270,6 +270,13 @@ func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
 		s.leaf(n, words, file, false)
 		return
 	}
+	if s.call.Inner != nil && n.all(shell.IsShell) && depth == 0 && s.trusted() && !s.entry(words, file, false, true) {
+		s.text(file)
+		return
+	}
+	if s.j.in.Layers.StrictInlineEval && s.call.Inner != nil {
+		s.j.scan(s.call.Inner)
+	}
 	if s.entry(words, file, false, true) { // an argPattern that spans everything (P-35)
 		return
 	}
@@ -280,10 +287,8 @@ func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
 		s.miss("P-34", s.call.InnerWhy, "write the text without the shell around it")
 	case s.call.Inner == nil:
 		s.miss("P-35", "the shell runs text, not a script file: "+code, "write the commands without the shell around them")
-	case !n.all(shell.IsShell) || !s.trusted():
-		s.miss("P-34", "the shell does not lie in a trusted directory ("+file.Real+")", "")
 	default:
-		s.text(file)
+		s.miss("P-34", "the shell does not lie in a trusted directory ("+file.Real+")", "")
 	}
 }
 
