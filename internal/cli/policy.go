@@ -94,7 +94,7 @@ func explain(env *Env, agent, dir string, overrides map[string]string, command s
 	set := cfg.Exec(agent)
 	in := policy.Input{
 		Command: command, Agent: agent, Dir: dir, Path: env.Getenv("PATH"), Env: overrides,
-		Machine: host.NewMachine(nil), PowerShell: host.TextIsPowerShell, Explain: true,
+		Machine: host.NewMachine(nil).Once(), PowerShell: host.TextIsPowerShell, Explain: true,
 		Layers: policy.Layers{
 			Security: policy.Security(set.Security), SecuritySource: set.SecurityKey,
 			Ask: policy.Ask(set.Ask), AskSource: set.AskKey, StrictInlineEval: set.StrictInlineEval,

@@ -66,12 +66,52 @@ func NewMachine(now func() time.Time) *Machine {
 	return &Machine{now: now, names: map[nameKey]*nameSeen{}, files: map[string]*fileSeen{}, dirs: map[string]*dirSeen{}}
 }
 
-var _ policy.Machine = (*Machine)(nil)
+var (
+	_ policy.Machine = (*Machine)(nil)
+	_ policy.Machine = (*once)(nil)
+)
+
+// Once is the machine for one decision: each directory of PATH is looked at once in it,
+// however many commands the text has. It is for one goroutine.
+func (m *Machine) Once() policy.Machine { return &once{m: m} }
+
+type once struct {
+	m    *Machine
+	dirs []dirStamp // as they were in this decision
+}
+
+func (o *once) InPath(name, path, dir string) (*policy.File, error) {
+	return o.m.inPath(name, path, dir, o.stamp)
+}
+func (o *once) At(path string) (*policy.File, error) { return o.m.At(path) }
+func (o *once) Dir(path string) (string, error)      { return o.m.Dir(path) }
+
+// stamp looks at a directory, once.
+func (o *once) stamp(path string) policy.FileID {
+	for i := range o.dirs {
+		if o.dirs[i].path == path {
+			return o.dirs[i].id
+		}
+	}
+	id := stampDir(path)
+	o.dirs = append(o.dirs, dirStamp{path, id})
+	return id
+}
+
+// stampDir is a directory's identity, zero when it is not there.
+func stampDir(path string) policy.FileID {
+	id, _ := statID(path)
+	return id
+}
 
 var errNotFound = errors.New("it is not found in PATH")
 
 // InPath looks a bare name up along path as a shell would (P-32).
 func (m *Machine) InPath(name, path, dir string) (*policy.File, error) {
+	return m.inPath(name, path, dir, stampDir)
+}
+
+func (m *Machine) inPath(name, path, dir string, stamp func(string) policy.FileID) (*policy.File, error) {
 	if name == "" || strings.ContainsAny(name, "/\x00") {
 		return nil, errors.New("it is no program's name")
 	}
@@ -79,10 +119,10 @@ func (m *Machine) InPath(name, path, dir string) (*policy.File, error) {
 	m.mu.Lock()
 	seen := m.names[key]
 	m.mu.Unlock()
-	if seen != nil && m.fresh(seen.at) && seen.holds() {
+	if seen != nil && m.fresh(seen.at) && seen.holds(stamp) {
 		return seen.file, seen.err
 	}
-	next, cacheable := m.search(name, path, dir)
+	next, cacheable := m.search(name, path, dir, stamp)
 	if cacheable {
 		m.mu.Lock()
 		if len(m.names) >= keepMost {
@@ -100,9 +140,9 @@ func (m *Machine) fresh(at time.Time) bool {
 }
 
 // holds says if nothing that was looked at has changed.
-func (s *nameSeen) holds() bool {
+func (s *nameSeen) holds(stamp func(string) policy.FileID) bool {
 	for i := range s.dirs {
-		if id, err := statID(s.dirs[i].path); err != nil && s.dirs[i].id != (policy.FileID{}) || id != s.dirs[i].id {
+		if stamp(s.dirs[i].path) != s.dirs[i].id {
 			return false
 		}
 	}
@@ -115,7 +155,7 @@ func (s *nameSeen) holds() bool {
 
 // search walks PATH. Stamps are taken before a directory is looked into, so that a change
 // in between is seen next time. What depends on the working directory is not kept.
-func (m *Machine) search(name, path, dir string) (seen *nameSeen, cacheable bool) {
+func (m *Machine) search(name, path, dir string, stamp func(string) policy.FileID) (seen *nameSeen, cacheable bool) {
 	seen, cacheable = &nameSeen{at: m.now()}, true
 	for _, entry := range filepath.SplitList(path) {
 		if !filepath.IsAbs(entry) {
@@ -126,9 +166,7 @@ func (m *Machine) search(name, path, dir string) (seen *nameSeen, cacheable bool
 			}
 			continue
 		}
-		stamp := dirStamp{path: entry}
-		stamp.id, _ = statID(entry) // zero when it is not there
-		seen.dirs = append(seen.dirs, stamp)
+		seen.dirs = append(seen.dirs, dirStamp{entry, stamp(entry)})
 		full := filepath.Join(entry, name)
 		if isExecutable(full) != nil || !mayExecute(full) {
 			continue

@@ -50,6 +50,9 @@ func look(path string) (*policy.File, error) {
 	if f.Loose = whoElse(real); f.Loose == "" && f.Direct != real {
 		f.Loose = whoElseDirs(filepath.Dir(f.Direct))
 	}
+	if f.Loose == "" && f.Path != f.Direct { // who could lead the links on the way elsewhere
+		f.Loose = whoElseDirs(filepath.Dir(f.Path))
+	}
 	return f, nil
 }
 

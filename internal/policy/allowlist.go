@@ -119,7 +119,7 @@ type use struct {
 }
 
 // near is why the closest entry did not match.
-type near struct{ why, hint string }
+type near struct{ why string }
 
 // find returns the first entry that matches, nil with the reason when there is none.
 func (a *List) find(u *use) (*compiled, near) {

@@ -78,6 +78,18 @@ func ecmaEscape(s string, class bool) (n int, err error) {
 	return 0, fmt.Errorf("\\%c means different things to different engines", c)
 }
 
+// quoteECMA makes a pattern that matches the text itself.
+func quoteECMA(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if strings.IndexByte("\\^$.|?*+()[]{}/-", text[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
 func hexDigits(s string, n int) bool {
 	if len(s) < n {
 		return false

@@ -231,3 +231,27 @@ func TestP40_NotInline(t *testing.T) {
 		}
 	}
 }
+
+// TestP40_TextByEntry: an entry that binds a shell's whole text, or a shell of one's own,
+// does not hide code in that text.
+func TestP40_TextByEntry(t *testing.T) {
+	in := programsInput(t)
+	in.Layers.Security = policy.Allowlist
+	bash, err := os.ReadFile("/bin/sh")
+	if err != nil {
+		t.Skip("needs /bin/sh")
+	}
+	if err := os.WriteFile(filepath.Join(in.Dir, "sh"), bash, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	in.Rules.Allowlist = policy.Compile([]policy.Entry{{Pattern: "*"}, {Pattern: "/usr/bin/bash", ArgPattern: ".*"}, {Pattern: in.Dir + "/sh", ArgPattern: ".*"}}, "")
+	for command, want := range map[string]policy.Outcome{
+		"/usr/bin/bash -c 'python3 -c x'": policy.OutcomeAsk, "/usr/bin/bash -c 'python3 x.py'": policy.OutcomeAllow,
+		"./sh -c 'python3 -c x'": policy.OutcomeAsk, "./sh -c 'python3 x.py'": policy.OutcomeAllow, "./sh -c 'f() { python3 -c x; }; f'": policy.OutcomeAsk,
+	} {
+		in.Command = command
+		if d := policy.Decide(in); d.Outcome != want {
+			t.Errorf("%q: %s by %s: %s", command, d.Outcome, d.Rule, d.Reason)
+		}
+	}
+}

@@ -121,6 +121,13 @@ func (j *judge) hidden(s *shell.Script) {
 	j.out.segments = j.out.segments[:keep] // they are not segments of the command (P-21)
 }
 
+// scan looks for inline code in the text of a shell that is not walked in its place.
+func (j *judge) scan(s *shell.Script) {
+	segments, remarks := len(j.out.segments), len(j.out.remarks)
+	j.script(s)
+	j.out.segments, j.out.remarks = j.out.segments[:segments], j.out.remarks[:remarks]
+}
+
 func (j *judge) noteInline(why string) {
 	if j.out.inline == "" {
 		j.out.inline = why

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"path"
 	"strings"
 
@@ -135,6 +136,10 @@ func (s *segment) program(at, depth int) {
 	word := words[0].Text
 	seg := s.seg()
 	seg.Program = word
+	if c := shell.Carrier(baseName(word), words); c.Never { // also where it is not installed
+		s.miss("P-37", c.Why, "")
+		return
+	}
 	file, err := s.j.find(word, s.dir, s.dirNo)
 	if err != nil {
 		if s.j.in.Layers.StrictInlineEval { // nothing runs now, but it might at the start
@@ -265,6 +270,13 @@ func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
 		s.leaf(n, words, file, false)
 		return
 	}
+	if s.call.Inner != nil && n.all(shell.IsShell) && depth == 0 && s.trusted() && !s.entry(words, file, false, true) {
+		s.text(file)
+		return
+	}
+	if s.j.in.Layers.StrictInlineEval && s.call.Inner != nil {
+		s.j.scan(s.call.Inner)
+	}
 	if s.entry(words, file, false, true) { // an argPattern that spans everything (P-35)
 		return
 	}
@@ -275,10 +287,8 @@ func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
 		s.miss("P-34", s.call.InnerWhy, "write the text without the shell around it")
 	case s.call.Inner == nil:
 		s.miss("P-35", "the shell runs text, not a script file: "+code, "write the commands without the shell around them")
-	case !n.all(shell.IsShell) || !s.trusted():
-		s.miss("P-34", "the shell does not lie in a trusted directory ("+file.Real+")", "")
 	default:
-		s.text(file)
+		s.miss("P-34", "the shell does not lie in a trusted directory ("+file.Real+")", "")
 	}
 }
 
@@ -323,7 +333,7 @@ func (s *segment) leaf(n names, words []shell.Word, file *File, applet bool) {
 		return
 	}
 	if carrier != "" {
-		s.miss("P-37", carrier+"; only an entry whose argPattern spans all arguments satisfies", "")
+		s.miss("P-37", carrier+"; only an entry whose argPattern spans all arguments satisfies", s.spanHint(words, file))
 		return
 	}
 	if s.safeBin(words, file) || s.seg().Why != "" {
@@ -357,6 +367,22 @@ func (s *segment) addHint(f *File) string {
 		agent = "*"
 	}
 	return "exec-approvals.json: add {\"pattern\": \"" + f.Real + "\"} to agents[\"" + agent + "\"].allowlist"
+}
+
+// spanHint is the entry that would allow a carrier with exactly these arguments.
+func (s *segment) spanHint(words []shell.Word, f *File) string {
+	var list []string
+	for i := 1; i < len(words); i++ {
+		if !words[i].Lit {
+			return "write the arguments out, and give the entry for " + f.Real + " an argPattern that spans them"
+		}
+		list = append(list, words[i].Text)
+	}
+	pattern, err := json.Marshal("^" + quoteECMA(strings.Join(list, " ")) + "$")
+	if err != nil {
+		return ""
+	}
+	return strings.Replace(s.addHint(f), "\"}", "\", \"argPattern\": "+string(pattern)+"}", 1)
 }
 
 // sameFile says if two spellings of a path, that differ in case, name one file; a spelling

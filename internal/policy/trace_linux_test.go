@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -197,5 +196,5 @@ func TestP71_BashStartsOnlyJudged(t *testing.T) {
 	if allowed < rounds/20 {
 		t.Errorf("only %d of %d commands were allowed: the test says little", allowed, rounds)
 	}
-	t.Log(fmt.Sprintf("%d commands judged, %d allowed and traced", rounds, allowed))
+	t.Logf("%d commands judged, %d allowed and traced", rounds, allowed)
 }

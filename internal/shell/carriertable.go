@@ -75,7 +75,6 @@ var carrierTable = []carrierRow{
 	{names: " git ", why: "git starts another program", code: true, check: checkGit},
 	{names: " sed gsed ", why: "a sed program runs commands", code: true, check: checkSed},
 	{names: " awk gawk mawk nawk original-awk bwk ", words: " -l -i -E ", long: " --load --include --exec ", why: "awk loads code", check: checkAwk},
-	{names: " docker podman nerdctl ", words: " --credential-helper ", why: "it starts another program"},
 }
 
 // Options in front of git's command that start nothing: by themselves, without and with a
@@ -103,9 +102,11 @@ var gitCommands = []carrierRow{
 	{names: " submodule ", words: " foreach ", why: "git submodule foreach starts another program"},
 	{names: " difftool mergetool ", class: carrierAlways, why: "it starts another program"},
 	{names: " grep ", short: "O", long: " --open-files-in-pager ", why: "git grep starts another program"},
+	{names: " clone ", short: "uc", why: "git clone may start another program"},
+	{names: " ls-remote fetch-pack ", short: "u", why: "it may start another program"},
 	{
-		names: " fetch pull clone ls-remote push fetch-pack send-pack archive remote ", short: "uc",
-		long: " --upload-pack --receive-pack --exec --remote --config --template ", why: "it may start another program",
+		names: " fetch pull clone ls-remote push fetch-pack send-pack archive remote ",
+		long:  " --upload-pack --receive-pack --exec --remote --config --template ", why: "it may start another program",
 	},
 	{
 		names: " filter-branch filter-repo instaweb send-email web--browse cvsserver shell daemon help--browse remote-ext remote-fd for-each-repo hook fast-import credential gui citool gitk " +

@@ -12,7 +12,9 @@ const (
 	MaxText  = 64 << 10 // bytes
 	MaxDepth = 200      // levels of brackets of any kind
 	MaxCalls = 2000     // simple commands, those of looked-through shells included
-	maxWords = 4096     // words that brace expansion may make of one command
+	maxWords = 256      // words of a command with brace expansion
+	maxBrace = 6        // braces in one word: each may double the words
+	maxBig   = 4096     // bytes of a word with braces: it is copied that often
 	maxShell = 8        // shells within shells that are looked through
 )
 

@@ -44,18 +44,22 @@ func (x nameIndex) add(names string, row int) {
 	}
 }
 
+// variants are the endings by which distributions tell builds of one program apart:
+// vim.basic, nc.traditional, busybox-static.
+const variants = " basic tiny nox gtk gtk3 athena motif openbsd traditional static real distrib orig exe dbg debug bin "
+
 // find gives the rows of a name, also with a version behind it: python3.12, lua5.4,
 // guile-3.0.
 func (x nameIndex) find(name string) []int {
 	if rows := x[name]; rows != nil {
 		return rows
 	}
-	if dot := strings.IndexByte(name, '.'); dot > 0 { // vim.basic, nc.traditional
-		if rows := x[name[:dot]]; rows != nil {
+	if dot := strings.IndexAny(name, ".-"); dot > 0 && listed(variants, name[dot+1:]) {
+		name = name[:dot]
+		if rows := x[name]; rows != nil {
 			return rows
 		}
 	}
-	name = strings.TrimSuffix(name, "-static")
 	end := len(name)
 	for end > 0 && (name[end-1] >= '0' && name[end-1] <= '9' || name[end-1] == '.' || name[end-1] == '-') {
 		end--

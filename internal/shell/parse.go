@@ -160,7 +160,7 @@ func same(d Dir) result { return result{d, d} }
 func (r *reader) stmt(s *syntax.Stmt, in state) (*Stmt, result) {
 	if s.Background || s.Coprocess || s.Disown {
 		at := int(s.Semicolon.Offset())
-		r.remark(Span{at, min(at+1, len(r.text))}, "background", "a trailing & is not understood; use the background parameter instead", "P-21")
+		r.remark(Span{at, min(at+1, len(r.text))}, "the &", "is not understood; use the background parameter of the call instead", "P-21")
 	}
 	redirs := r.redirs(s.Redirs)
 	if s.Cmd == nil {

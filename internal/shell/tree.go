@@ -126,7 +126,7 @@ type Word struct {
 	Parts []Part `json:"parts,omitempty"` // when not Lit
 
 	quoted  bool    // some part of it was quoted or escaped
-	offsets []int32 // source offset of each byte of Text, when they are not Span.Start + i
+	offsets []int32 // source offset of each byte of Text and of its end, nil = not known
 }
 
 // MayStartWith says if the word's value can begin with the byte c, which an expansion at
@@ -151,22 +151,9 @@ func (w *Word) MayStartWith(c byte) bool {
 
 // place maps a range of the word's value to the source.
 func (w *Word) place(start, end int) Span {
-	if start > end || end > len(w.Text) {
+	if start < 0 || start > end || end >= len(w.offsets) {
 		return w.Span
 	}
-	if start == end {
-		at := w.at(start)
-		return Span{at, at}
-	}
-	return Span{w.at(start), w.at(end-1) + 1}
-}
-
-func (w *Word) at(i int) int {
-	switch {
-	case len(w.offsets) == 0:
-		return min(w.Span.Start+i, w.Span.End)
-	case i < len(w.offsets):
-		return int(w.offsets[i])
-	}
-	return w.Span.End
+	from, to := int(w.offsets[start]), int(w.offsets[end])
+	return Span{from, max(from, to)}
 }

@@ -20,6 +20,10 @@ func (r *reader) words(dst []Word, w *syntax.Word) (_ []Word, ok bool) {
 
 // braces reads a word with a brace in it.
 func (r *reader) braces(dst []Word, w *syntax.Word) (_ []Word, ok bool) {
+	if text := r.source(r.span(w)); len(text) > maxBig || strings.Count(text, "{") > maxBrace {
+		r.remark(r.span(w), "brace expansion", fmt.Sprintf("is longer than %d bytes or has more than %d braces", maxBig, maxBrace), "P-26")
+		return append(dst, Word{Span: r.span(w), Text: text}), false
+	}
 	if nestedRange(w) {
 		r.remark(r.span(w), "brace expansion", "is nested and has .., which the parser and bash read in different ways", "P-20")
 		return append(dst, Word{Span: r.span(w), Text: r.source(r.span(w))}), false
@@ -108,15 +112,24 @@ func (r *reader) word(w *syntax.Word) (Word, bool) {
 	return b.word(), true
 }
 
-// offsets gives the source offset of each byte of a literal word's value.
+// offsets gives the source offset of each byte of a literal word's value, and of its end.
 func (r *reader) offsets(w *syntax.Word) []int32 {
 	b := builder{r: r, span: r.span(w), lit: true, track: true}
+	end := b.span.End
 	for i, part := range w.Parts {
 		if !b.part(w, i, part) {
 			return nil
 		}
+		switch p := part.(type) {
+		case *syntax.Lit:
+			end = int(p.ValueEnd.Offset())
+		case *syntax.SglQuoted:
+			end = int(p.Right.Offset())
+		case *syntax.DblQuoted:
+			end = int(p.Right.Offset())
+		}
 	}
-	return b.offs
+	return append(b.offs, int32(end))
 }
 
 // builder puts a word together.
