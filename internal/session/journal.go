@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -80,15 +81,24 @@ func (r *record) name() string { return r.ID + "@" + strconv.FormatInt(r.Started
 const rewriteAt = 2 << 20
 
 func openJournal(dir string) (*journal, error) {
-	var b [6]byte
-	_, _ = rand.Read(b[:])
-	j := &journal{dir: dir, instance: hex.EncodeToString(b[:]), live: map[string]record{}}
-	lock, err := safefile.TryLock(LockPath(dir, j.instance))
-	if err != nil {
-		return nil, fmt.Errorf("lock the session record: %w", err)
+	for {
+		var b [6]byte
+		_, _ = rand.Read(b[:])
+		j := &journal{dir: dir, instance: hex.EncodeToString(b[:]), live: map[string]record{}}
+		lock, err := safefile.TryLock(LockPath(dir, j.instance))
+		if err == nil {
+			if _, err := os.Lstat(LockPath(dir, j.instance)); err == nil {
+				j.lock = lock
+				return j, nil
+			}
+			err = lock.Close()
+		}
+		// Another program may have come upon the lock file before we held it, and have
+		// taken it for that of a dead one.
+		if err != nil && !errors.Is(err, safefile.ErrLocked) {
+			return nil, fmt.Errorf("lock the session record: %w", err)
+		}
 	}
-	j.lock = lock
-	return j, nil
 }
 
 // LockPath is the file that a program holds locked while it keeps the sessions of an
