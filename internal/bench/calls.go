@@ -38,14 +38,15 @@ func (b *bench) rawTrue(text string) error {
 
 // mcpServer is `openclaw mcp` on pipes, driven by the smallest possible client.
 type mcpServer struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
-	id  int
+	state string
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	id    int
 }
 
 func (b *bench) mcp(state, home string, args ...string) (*mcpServer, error) {
-	m := &mcpServer{cmd: exec.Command(b.binary, append([]string{"mcp"}, args...)...)}
+	m := &mcpServer{state: state, cmd: exec.Command(b.binary, append([]string{"mcp"}, args...)...)}
 	m.cmd.Env = b.environ(state, home)
 	m.cmd.Dir = home
 	m.cmd.Stderr = os.Stderr
@@ -157,6 +158,7 @@ func (b *bench) latency(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer b.endSupervisor(snap.state)
 	defer snap.stop()
 	for _, command := range []string{"true", "echo hello"} {
 		target := ""
