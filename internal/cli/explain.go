@@ -99,7 +99,11 @@ func (x explanation) segment(b *strings.Builder, s *policy.Segment) {
 	if s.SatisfiedBy != nil {
 		mark, verdict = markGood, "satisfied by "+string(*s.SatisfiedBy)
 	}
-	fmt.Fprintf(b, "%c %s\n    %s (%s): %s\n", mark, x.excerpt(s.Span), verdict, s.Rule, visible(s.Why))
+	why := s.Why
+	if s.Entry != nil && s.SatisfiedBy != nil {
+		why += ": " + strings.TrimSpace(s.Entry.Pattern+" "+s.Entry.ArgPattern)
+	}
+	fmt.Fprintf(b, "%c %s\n    %s (%s): %s\n", mark, x.excerpt(s.Span), verdict, s.Rule, visible(why))
 	if s.Inline != "" {
 		fmt.Fprintf(b, "    code on the command line (P-40): %s\n", visible(s.Inline))
 	}
