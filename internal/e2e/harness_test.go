@@ -150,9 +150,16 @@ func (p *place) supervisors() []int { return processesWith("supervise --dir " + 
 // endSupervisors ends what outlives a daemon, as a reboot would.
 func (p *place) endSupervisors() {
 	for _, pid := range p.supervisors() {
-		_ = syscall.Kill(pid, syscall.SIGTERM)
+		signalTo(pid, syscall.SIGTERM)
 	}
 	p.await("the supervisors have ended", func() bool { return len(p.supervisors()) == 0 })
+}
+
+// signalTo sends a signal to a process that may have ended.
+func signalTo(pid int, sig os.Signal) {
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Signal(sig)
+	}
 }
 
 func (d *daemon) kill9() {

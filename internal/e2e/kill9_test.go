@@ -75,9 +75,7 @@ func TestS8SupervisorKilled(t *testing.T) {
 	if len(supervisor) != 1 {
 		t.Fatalf("supervisors: %v", supervisor)
 	}
-	if err := syscall.Kill(supervisor[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	signalTo(supervisor[0], syscall.SIGKILL)
 	d.await("all of it is gone", func() bool { return len(processesWith("."+mark)) == 0 })
 	if r := <-waited; r["status"] != "lost" || r["output"] != "waited-for\n" {
 		t.Errorf("the answer to the one who waited: %v", r)
