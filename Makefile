@@ -1,6 +1,6 @@
 # Everything a contributor needs; `make help` lists it. CI runs lint and test.
 .DEFAULT_GOAL := help
-.PHONY: build run test ui bench lint fuzz check clean help
+.PHONY: build run test ui bench soak lint fuzz check clean help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export FUZZTIME ?= 20s
@@ -23,6 +23,9 @@ ui: ## build the control page
 
 bench: ## measure against the raw floor of this machine
 	go run ./internal/bench
+
+soak: ## 30 minutes of sessions while the daemon is killed 200 times (SOAK=5m for less)
+	SOAK=$${SOAK:-30m} SOAK_SESSIONS=$${SOAK_SESSIONS:-200} SOAK_KILLS=$${SOAK_KILLS:-200} go test -v -count=1 -timeout 2h -run 'TestSoak$$' ./internal/e2e
 
 lint: ## format, vet, staticcheck; golangci-lint too with LINT_FULL=1
 	@scripts/lint

@@ -24,6 +24,9 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
+	if spec := os.Getenv(soakEnv); spec != "" {
+		os.Exit(soakProgram(spec))
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "openclaw-e2e")
 		if err != nil {

@@ -1,0 +1,512 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestSoak starts mixed sessions while the daemon is killed with SIGKILL at random, again
+// and again: no session is lost, every byte of output is accounted for, every end is told
+// of once. SOAK is how long (60s; make soak: 30m), SOAK_SESSIONS and SOAK_KILLS how many,
+// SOAK_SEED which dice.
+func TestSoak(t *testing.T) {
+	run := newSoak(t)
+	t.Logf("seed %d: %d sessions and %d kills in %v", run.seed, run.sessions, run.kills, run.length)
+	var work sync.WaitGroup
+	ctx, stop := context.WithCancel(context.Background())
+	work.Go(func() { run.listen(ctx) })
+	var each sync.WaitGroup
+	for i := range run.sessions {
+		each.Go(func() { run.session(i) })
+	}
+	done := make(chan struct{})
+	go func() { each.Wait(); close(done) }()
+	run.killAlways(done)
+	<-done
+	run.settle()
+	stop()
+	work.Wait()
+	run.check()
+}
+
+// soak is one run. Its daemon changes; what talks to it tries again until it answers.
+type soak struct {
+	*place
+	seed            uint64
+	length          time.Duration
+	sessions, kills int
+	tag             string
+	program         string
+	agents          []string // tokens
+	operator        string
+	client          *http.Client
+	begun           time.Time
+
+	killed             atomic.Int64
+	polledTwice        atomic.Int64 // bytes a poller missed or got twice, at a kill
+	bytes              atomic.Int64
+	descriptors, peers int
+	deadline           time.Time
+
+	mu     sync.Mutex
+	faults []string
+	found  map[string]*soaked // by session id
+	events map[string]int
+}
+
+// soaked is one session of a run.
+type soaked struct {
+	id     string
+	spec   soakSpec
+	polled bool
+}
+
+func newSoak(t *testing.T) *soak {
+	s := &soak{
+		place: newPlace(t, "tools: {exec: {maxSessions: 400}}"), length: time.Minute, tag: "soak" + strconv.FormatInt(time.Now().UnixNano()%1e9, 36),
+		client: &http.Client{Timeout: 20 * time.Second}, found: map[string]*soaked{}, events: map[string]int{},
+	}
+	if testing.Short() {
+		s.length = 20 * time.Second
+	}
+	s.sessions, s.kills = 60, 30
+	number := func(name string, to *int) {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			*to = n
+		}
+	}
+	if d, err := time.ParseDuration(os.Getenv("SOAK")); err == nil {
+		s.length = d
+	}
+	seed := int(time.Now().UnixNano() % 1e6)
+	number("SOAK_SESSIONS", &s.sessions)
+	number("SOAK_KILLS", &s.kills)
+	number("SOAK_SEED", &seed)
+	s.seed = uint64(seed)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.program = program
+	for i := range 1 + s.sessions/30 { // of one agent 50 finished ones are kept (S-5)
+		out, problem, code := s.run("", "agents", "token", "create", fmt.Sprintf("agent%d", i))
+		if code != 0 {
+			t.Fatal(problem)
+		}
+		s.agents = append(s.agents, strings.TrimSpace(out))
+	}
+	s.begun = time.Now()
+	s.deadline = s.begun.Add(s.length + 3*time.Minute)
+	return s
+}
+
+func (s *soak) fault(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.faults) < 50 {
+		s.faults = append(s.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+// killAlways keeps a daemon running and kills it at random moments until done.
+func (s *soak) killAlways(done <-chan struct{}) {
+	dice := rand.New(rand.NewPCG(s.seed, 1))
+	mean := s.length / time.Duration(max(s.kills, 1))
+	for {
+		d := s.start("--log-level", "warn")
+		s.once(d)
+		var wait <-chan time.Time
+		if int(s.killed.Load()) < s.kills {
+			wait = time.After(time.Duration(dice.Int64N(int64(mean)*3/2 + 1)))
+		}
+		select {
+		case <-wait:
+			d.kill9()
+			s.killed.Add(1)
+		case <-done:
+			return // the last daemon stays for the checks
+		}
+	}
+}
+
+// once is what the first daemon is asked.
+func (s *soak) once(d *daemon) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.operator == "" {
+		s.operator = d.secret("gateway-token")
+	}
+}
+
+// call makes a tool call; false means that its answer was lost.
+func (s *soak) call(token, tool string, args map[string]any) (map[string]any, bool) {
+	body, err := json.Marshal(map[string]any{"tool": tool, "args": args})
+	if err != nil {
+		s.fault("%v", err)
+		return nil, false
+	}
+	req, err := http.NewRequest(http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/tools/invoke", s.port), strings.NewReader(string(body)))
+	if err != nil {
+		s.fault("%v", err)
+		return nil, false
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := s.client.Do(req)
+	if err != nil {
+		time.Sleep(10 * time.Millisecond)
+		return nil, false
+	}
+	defer res.Body.Close()
+	var answer struct {
+		OK     bool
+		Result struct{ Details map[string]any }
+		Error  struct{ Type, Message string }
+	}
+	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || answer.Error.Type == "unavailable" {
+		time.Sleep(10 * time.Millisecond)
+		return nil, false
+	}
+	if !answer.OK {
+		return map[string]any{"error": answer.Error.Message}, true
+	}
+	return answer.Result.Details, true
+}
+
+// must calls until an answer comes; only for calls that may be made twice.
+func (s *soak) must(token, tool string, args map[string]any) map[string]any {
+	for time.Now().Before(s.deadline) {
+		if res, ok := s.call(token, tool, args); ok {
+			return res
+		}
+	}
+	s.fault("no answer to %s %v", tool, args)
+	return map[string]any{}
+}
+
+// spec throws the dice for a session.
+func (s *soak) spec(i int, dice *rand.Rand) (spec soakSpec, pty bool) {
+	life := time.Duration(1+dice.Int64N(int64(s.length)/4)) + time.Millisecond
+	spec = soakSpec{Tag: fmt.Sprintf("%s.%d", s.tag, i), Exit: dice.IntN(7)}
+	switch i % 6 {
+	case 0: // slow
+		spec.Lines, spec.Width = 20+dice.IntN(80), 60
+		spec.Pause = life / time.Duration(spec.Lines)
+	case 1: // on a terminal
+		spec.Lines, spec.Width, pty = 50+dice.IntN(200), 70, true
+		spec.Pause = life / time.Duration(spec.Lines)
+	case 2: // short
+		spec.Lines, spec.Width = 1+dice.IntN(5), 20
+	case 3: // much
+		spec.Lines, spec.Width = 100_000, 200
+	case 4: // fast
+		spec.Lines, spec.Width, spec.Pause = 2000, 40, life/2000
+	case 5: // asks
+		spec.Lines, spec.Width, spec.Asks = 5+dice.IntN(20), 10, true
+	}
+	return spec, pty
+}
+
+// session starts one session at its time, follows it to its end and checks it.
+func (s *soak) session(i int) {
+	dice := rand.New(rand.NewPCG(s.seed, uint64(i)+2))
+	time.Sleep(time.Duration(dice.Int64N(int64(s.length) * 3 / 4)))
+	spec, pty := s.spec(i, dice)
+	token := s.agents[i%len(s.agents)]
+	one := &soaked{spec: spec, polled: i%2 == 0}
+	if one.id = s.begin(token, spec, pty); one.id == "" {
+		s.fault("%v: not started", spec)
+		return
+	}
+	s.mu.Lock()
+	s.found[one.id] = one
+	s.mu.Unlock()
+	if spec.Asks {
+		s.answer(token, one)
+	}
+	polled := s.follow(token, one)
+	s.verify(token, one, pty, polled)
+}
+
+// begin starts a session. An answer that was lost may mean that it runs.
+func (s *soak) begin(token string, spec soakSpec, pty bool) string {
+	command := fmt.Sprintf("%s='%s' exec '%s'", soakEnv, spec, s.program)
+	for time.Now().Before(s.deadline) {
+		res, ok := s.call(token, "exec", map[string]any{"command": command, "background": true, "pty": pty})
+		if id, _ := res["sessionId"].(string); ok && id != "" {
+			return id
+		}
+		if ok {
+			s.fault("%v: %v", spec, res)
+			return ""
+		}
+		time.Sleep(300 * time.Millisecond) // a start that is under way shows by then
+		list := s.must(token, "process", map[string]any{"action": "list"})
+		rows, _ := list["sessions"].([]any)
+		for _, row := range rows {
+			if r, _ := row.(map[string]any); r != nil && strings.Contains(fmt.Sprint(r["command"]), "='"+spec.Tag+" ") {
+				return fmt.Sprint(r["sessionId"])
+			}
+		}
+	}
+	return ""
+}
+
+// answer gives a program that asks its lines. A write whose answer was lost is made again
+// only if the program has not got it.
+func (s *soak) answer(token string, one *soaked) {
+	for n := 1; n <= one.spec.Lines; n++ {
+		for time.Now().Before(s.deadline) {
+			res, ok := s.call(token, "process", map[string]any{"action": "write", "sessionId": one.id, "data": "\n"})
+			if ok && res["error"] != nil {
+				s.fault("%v: write: %v", one.spec, res["error"])
+				return
+			}
+			if ok {
+				break
+			}
+			time.Sleep(300 * time.Millisecond)
+			log := s.must(token, "process", map[string]any{"action": "log", "sessionId": one.id, "offset": 0})
+			if total, _ := log["totalLines"].(float64); int(total) >= n {
+				break
+			}
+		}
+		time.Sleep(s.length / 500)
+	}
+}
+
+// follow waits for the end, by polls or by looks at the log, and returns what polls gave.
+func (s *soak) follow(token string, one *soaked) string {
+	var got strings.Builder
+	for time.Now().Before(s.deadline) {
+		args := map[string]any{"action": "poll", "sessionId": one.id, "timeout": 2000}
+		if !one.polled { // a poll that returns the end keeps it from being announced
+			args = map[string]any{"action": "log", "sessionId": one.id, "limit": 1}
+			time.Sleep(200 * time.Millisecond)
+		}
+		res, ok := s.call(token, "process", args)
+		if !ok {
+			continue
+		}
+		if res["error"] != nil {
+			s.fault("%v: lost: %v", one.spec, res["error"])
+			return ""
+		}
+		if one.polled {
+			got.WriteString(fmt.Sprint(res["output"]))
+		}
+		if res["status"] != "running" {
+			if res["status"] != "completed" || fmt.Sprint(res["exitCode"]) != strconv.Itoa(one.spec.Exit) {
+				s.fault("%v: ended %v with %v", one.spec, res["status"], res["exitCode"])
+			}
+			return got.String()
+		}
+	}
+	s.fault("%v: has not ended", one.spec)
+	return got.String()
+}
+
+// verify compares every byte with what the program prints.
+func (s *soak) verify(token string, one *soaked, pty bool, polled string) {
+	want := one.spec.whole()
+	if pty {
+		want = strings.ReplaceAll(want, "\n", "\r\n")
+	}
+	raw, err := s.rawLog(one.id)
+	if err != nil || raw != want {
+		s.fault("%v: log of %d bytes, want %d, %v", one.spec, len(raw), len(want), err)
+	}
+	s.bytes.Add(int64(len(raw)))
+	if len(want) < 20_000 {
+		if got := s.pages(token, one.id); got != want {
+			s.fault("%v: pages of %d bytes, want %d", one.spec, len(got), len(want))
+		}
+		if one.polled && polled != want {
+			diff := len(want) - len(polled)
+			s.polledTwice.Add(int64(max(diff, -diff, 1)))
+		}
+	}
+}
+
+// rawLog is what the log's files hold.
+func (s *soak) rawLog(id string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(s.state, "exec", "sessions", "*-"+id+".log*"))
+	if err != nil || len(names) == 0 {
+		return "", errors.Join(err, errors.New("no file"))
+	}
+	sort.Strings(names)
+	var all strings.Builder
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		all.Write(data)
+	}
+	return all.String(), nil
+}
+
+// pages reads the log by pages of lines.
+func (s *soak) pages(token, id string) string {
+	var all strings.Builder
+	for offset := 0; time.Now().Before(s.deadline); {
+		page := s.must(token, "process", map[string]any{"action": "log", "sessionId": id, "offset": offset, "limit": 37})
+		all.WriteString(fmt.Sprint(page["output"]))
+		total, _ := page["totalLines"].(float64)
+		if offset += 37; offset >= int(total) {
+			break
+		}
+	}
+	return all.String()
+}
+
+// listen counts the ends that are told of, over all daemons.
+func (s *soak) listen(ctx context.Context) {
+	last := ""
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		operator := s.operator
+		s.mu.Unlock()
+		if operator != "" {
+			last = s.listenOnce(ctx, operator, last)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (s *soak) listenOnce(ctx context.Context, operator, last string) string {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/events", s.port), nil)
+	if err != nil {
+		return last
+	}
+	req.Header.Set("Authorization", "Bearer "+operator)
+	if last != "" {
+		req.Header.Set("Last-Event-ID", last)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return last
+	}
+	defer res.Body.Close()
+	lines := bufio.NewReader(res.Body)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+				return last
+			}
+			return last
+		}
+		if id, ok := strings.CutPrefix(line, "id: "); ok {
+			last = strings.TrimSpace(id)
+		}
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			var e struct{ Kind, SessionID string }
+			if json.Unmarshal([]byte(data), &e) == nil && e.Kind == "exec.finished" {
+				s.mu.Lock()
+				s.events[e.SessionID]++
+				s.mu.Unlock()
+			}
+		}
+	}
+}
+
+// settle gives what is written late the time it may take.
+func (s *soak) settle() {
+	time.Sleep(2 * time.Second)
+	s.peers = len(s.supervisors())
+	for _, pid := range s.supervisors() {
+		entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+		s.descriptors += len(entries)
+	}
+}
+
+func (s *soak) check() {
+	t := s.t
+	for _, f := range s.faults {
+		t.Error(f)
+	}
+	records := map[string]int{}
+	for _, name := range []string{"runs.jsonl.1", "runs.jsonl"} {
+		data, _ := os.ReadFile(filepath.Join(s.state, "exec", name))
+		for line := range strings.Lines(string(data)) {
+			var r struct{ SessionID string }
+			if json.Unmarshal([]byte(line), &r) == nil {
+				records[r.SessionID]++
+			}
+		}
+	}
+	told := 0
+	for id, one := range s.found {
+		n := s.events[id]
+		told += n
+		if n > 1 || n == 0 && !one.polled {
+			t.Errorf("%v (%s): its end was told %d times", one.spec, id, n)
+		}
+		if records[id] != 1 {
+			t.Errorf("%v (%s): %d records", one.spec, id, records[id])
+		}
+	}
+	if s.peers != 1 {
+		t.Errorf("%d supervisors", s.peers)
+	}
+	if s.descriptors > 100 {
+		t.Errorf("the supervisor has %d descriptors open", s.descriptors)
+	}
+	if left := processesWith(s.tag); len(left) > 0 {
+		t.Errorf("still running: %v", left)
+	}
+	zombies := 0
+	for _, pid := range s.supervisors() {
+		zombies += len(zombiesOf(pid))
+	}
+	if zombies > 0 {
+		t.Errorf("%d zombies", zombies)
+	}
+	t.Logf("%d sessions, %d kills, %d MB of output, %d ends told, %d records, %d bytes that pollers missed or got twice; supervisor: %d descriptors, %d KB",
+		len(s.found), s.killed.Load(), s.bytes.Load()>>20, told, len(records), s.polledTwice.Load(), s.descriptors, rssOf(s.supervisors()))
+}
+
+func zombiesOf(parent int) []string {
+	var out []string
+	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		f := strings.Fields(string(data[strings.LastIndex(string(data), ")")+1:]))
+		if len(f) > 1 && f[0] == "Z" && f[1] == strconv.Itoa(parent) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+func rssOf(pids []int) int {
+	kb := 0
+	for _, pid := range pids {
+		data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		for line := range strings.Lines(string(data)) {
+			if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+				n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+				kb += n
+			}
+		}
+	}
+	return kb
+}
