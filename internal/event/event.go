@@ -65,17 +65,19 @@ func (b *Bus) Publish(e protocol.Event) protocol.Event {
 	b.publishing.Lock()
 	defer b.publishing.Unlock()
 	b.mu.Lock()
-	b.seq++
-	e.ID = b.epoch + "-" + strconv.FormatUint(b.seq, 10)
-	closed := b.closed
+	next, closed := b.seq+1, b.closed
 	b.mu.Unlock()
+	e.ID = b.epoch + "-" + strconv.FormatUint(next, 10)
 	e.AtMs = b.now().UnixMilli()
+	if !closed {
+		b.file.write(e)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.seq = next // with the history, so that the two always fit
 	if closed {
 		return e
 	}
-	b.file.write(e)
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.keep > 0 {
 		if len(b.history) >= b.keep {
 			b.history = b.history[1:] // append moves the rest to a new array now and then
