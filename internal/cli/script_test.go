@@ -6,7 +6,10 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +24,9 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == supervisor.Role { // the program's own name is lost on this way
 		os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System()))
+	}
+	if filepath.Base(os.Args[0]) != "openclaw" { // under nohup too, what we start hears a hang-up
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	testscript.Main(m, map[string]func(){
 		"openclaw": func() { os.Exit(cli.Main(context.Background(), os.Args[1:], cli.System())) },

@@ -65,7 +65,6 @@ func (s *screens) types(name string, keys ...string) {
 // at it with windows of different sizes, type, resize and leave; it goes on throughout.
 func TestAttach(t *testing.T) {
 	p := newPlace(t, "")
-	t.Cleanup(p.endSupervisors)
 	s := newScreens(p)
 	id, problem, code := p.run("", "exec", "--background", "--pty", "--", "PS1='ready> ' exec bash --norc --noprofile -i")
 	if id = strings.TrimSpace(id); code != 0 {

@@ -80,6 +80,7 @@ func newPlace(t *testing.T, conf string) *place {
 	if err := os.WriteFile(filepath.Join(p.state, "openclaw.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(p.endSupervisors)
 	return p
 }
 
@@ -125,10 +126,7 @@ func (p *place) start(args ...string) *daemon {
 	if err := d.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() {
-		d.stop()
-		p.endSupervisors()
-	})
+	p.t.Cleanup(d.stop)
 	p.await("the daemon is ready", func() bool {
 		res, err := http.Get(d.url + "/readyz")
 		if err != nil {
