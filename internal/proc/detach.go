@@ -5,10 +5,11 @@ import (
 	"os"
 )
 
-// Detach starts a program of ours that is to outlive this one: in a session of its own,
-// without our terminal, standard input and output at /dev/null, standard error in errors,
-// and extra as its descriptors from 3 on. Path "" is the program that this process runs, also
-// when its file has been replaced meanwhile; systems that cannot do that start argv[0].
+// Detach starts a program of ours that is to outlive this one: in a process group of its
+// own (it calls LeaveTerminal first of all), standard input and output at /dev/null,
+// standard error in errors, and extra as its descriptors from 3 on. Path "" is the program
+// that this process runs, also when its file has been replaced meanwhile; systems that
+// cannot do that start argv[0].
 //
 // It stays our child while we live: Reap takes its exit. A program that has a Starter must
 // not use it, since that takes unknown children for strays.

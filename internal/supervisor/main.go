@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"openclaw/internal/proc"
 )
 
 // Role is the first argument that makes the program a supervisor. It is started by
@@ -44,6 +46,9 @@ func Main(args []string, version string, stderr io.Writer) int {
 	noise := make(chan os.Signal, 1)
 	signal.Notify(noise, syscall.SIGHUP, syscall.SIGINT)
 	defer signal.Stop(noise)
+	if err := proc.LeaveTerminal(); err != nil {
+		opt.Log.Warn("supervisor", "err", err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	said := *readyFD < 3
