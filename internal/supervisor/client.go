@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -125,18 +127,23 @@ func (c *Client) accepting(ctx context.Context, start bool) (*link, error) {
 		return nil, context.Cause(ctx)
 	}
 	defer func() { c.connecting <- struct{}{} }()
+	bad := map[string]error{} // sockets that are there, but not of a supervisor that answers
 	for try := 0; ; try++ {
-		err := c.scan(ctx)
+		if err := c.scan(ctx, bad); err != nil {
+			return nil, err
+		}
 		if l := c.current(); l != nil {
 			return l, nil
 		}
 		switch {
-		case err != nil:
-			return nil, err
 		case !start || c.opt.Peek:
+			if len(bad) > 0 { // there may well be one, which cannot be reached
+				return nil, errors.Join(slices.Collect(maps.Values(bad))...)
+			}
 			return nil, errNone
 		case try == launchTries:
-			return nil, fmt.Errorf("no supervisor of process sessions takes new ones; %s says why", filepath.Join(c.opt.Dir, logFile))
+			return nil, errors.Join(append([]error{fmt.Errorf("no supervisor of process sessions takes new ones; %s says why", filepath.Join(c.opt.Dir, logFile))},
+				slices.Collect(maps.Values(bad))...)...)
 		case c.ctx.Err() != nil:
 			return nil, session.ErrClosing
 		}
@@ -165,27 +172,30 @@ func (c *Client) current() *link {
 	return nil
 }
 
-// scan connects to the supervisors that are not connected yet.
-func (c *Client) scan(ctx context.Context) error {
+// scan connects to the supervisors that are not connected yet. Sockets that cannot be used
+// are put into bad, and those in it are not tried again.
+func (c *Client) scan(ctx context.Context, bad map[string]error) error {
 	names, err := sockets(c.opt.Dir)
 	if err != nil {
 		return fmt.Errorf("find the supervisor: %w", err)
 	}
-	var firstErr error
 	for _, name := range names {
-		if c.connected(name) {
+		if bad[name] != nil || c.connected(name) {
 			continue
 		}
 		l, err := connect(ctx, name, hello{Version: c.opt.Version, Gateway: c.opt.Gateway, Ends: c.opt.OnEnd != nil}, c.gave, &c.running)
 		if err != nil {
-			if !refused(err) && firstErr == nil { // else it is that of a dead one
-				firstErr = err
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if !refused(err) { // else it is that of a dead one
+				bad[name] = err
 			}
 			continue
 		}
 		c.enter(ctx, l)
 	}
-	return firstErr
+	return nil
 }
 
 func (c *Client) connected(path string) bool {

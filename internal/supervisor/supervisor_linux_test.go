@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -392,6 +393,44 @@ func TestLongPath(t *testing.T) {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 	}
 	waitFor(t, "its end", func() bool { return len(supervisors(dir)) == 0 })
+}
+
+// Somebody's socket that says nothing, or nonsense, keeps nobody from their sessions.
+func TestForeignSockets(t *testing.T) {
+	dir := newFolder(t)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	garbage, err := net.Listen("unix", filepath.Join(dir, "aaa"+socketSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			c, err := garbage.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte(strings.Repeat("nonsense ", 100)))
+			c.Close()
+		}
+	})
+	if err := os.Mkdir(filepath.Join(dir, "folder"+socketSuffix), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"+socketSuffix), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "abc.journal"), []byte("{\x00nonsense\n{\"op\":\"start\",\"id\":\"../x\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, dir, nil, nil)
+	if snap := run(t, c, script("echo there")); snap.Output != "there\n" {
+		t.Errorf("%+v", snap)
+	}
+	garbage.Close()
+	serving.Wait()
 }
 
 // A client that has stopped reading holds up nobody else.
