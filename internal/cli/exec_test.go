@@ -241,6 +241,13 @@ func TestExecSays(t *testing.T) {
 			}}, 0, "calm-owl\n", "openclaw: note: runs in the background as calm-owl (pid 7); see openclaw process poll calm-owl\n",
 		},
 		{
+			"output in the background", execOptions{background: true}, scripted{
+				progress: []protocol.Progress{{Stream: "stdout", Data: []byte("hello")}}, details: &protocol.ExecResult{
+					Status: protocol.StatusCompleted, SessionID: "calm-owl", ExitCode: ptr(3), Output: ptr("hello"),
+				},
+			}, 0, "calm-owl\n", "openclaw: note: calm-owl has ended already (exit 3); see openclaw process log calm-owl\n",
+		},
+		{
 			"warnings", execOptions{}, scripted{details: &protocol.ExecResult{
 				Status: protocol.StatusCompleted, ExitCode: ptr(3), Warnings: []string{"left \x1b[2Jbehind"},
 			}}, 3, "", "openclaw: warning: left \\u{1b}[2Jbehind\n",

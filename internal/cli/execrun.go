@@ -102,7 +102,7 @@ func (x *execution) watch(p protocol.Progress) {
 		x.started(p.SessionID)
 	}
 	x.dropped += p.Dropped
-	if len(p.Data) == 0 {
+	if len(p.Data) == 0 || x.opt.background { // standard output is for the session's id then
 		return
 	}
 	x.wrote = true
@@ -163,6 +163,9 @@ func (x *execution) finish(res *protocol.ToolResult, err, cause error) error {
 			return &exitError{code: exitOurs, err: err}
 		}
 		return &exitError{code: execCode(details)}
+	}
+	if x.opt.background && details.SessionID != "" && details.Denied == nil {
+		return x.background(details) // also if it was over before the answer
 	}
 	if err := x.rest(details); err != nil {
 		return &exitError{code: exitOurs, err: fmt.Errorf("write the command's output: %w", err)}
@@ -227,7 +230,12 @@ func (x *execution) explain(d *protocol.ExecResult) error {
 
 // background names the session of a command that goes on.
 func (x *execution) background(d *protocol.ExecResult) error {
-	x.env.say("note", "runs in the background as %s (pid %d); see openclaw process poll %s", d.SessionID, d.Pid, d.SessionID)
+	if d.Status == protocol.StatusRunning {
+		x.env.say("note", "runs in the background as %s (pid %d); see openclaw process poll %s", d.SessionID, d.Pid, d.SessionID)
+	} else {
+		x.env.say("note", "%s has ended already (%s); see openclaw process log %s", d.SessionID,
+			state(d.Status, d.ExitCode, d.Signal, d.TimedOut, false), d.SessionID)
+	}
 	if !x.opt.background {
 		return nil
 	}
