@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"openclaw/internal/protocol"
@@ -34,7 +35,8 @@ func Open(now func() time.Time, path string, history int) (*Bus, error) {
 		b.epoch, b.seq, b.history = epoch, seq, kept
 	}
 	b.file = &file{path: path, bus: b}
-	if err := b.file.rewrite(); err != nil { // also cuts off a torn last line
+	// It also cuts off a torn last line. On a full disk events are told, not kept.
+	if err := b.file.rewrite(); err != nil && !errors.Is(err, syscall.ENOSPC) {
 		return nil, fmt.Errorf("keep events: %w", err)
 	}
 	return b, nil

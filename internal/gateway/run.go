@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"openclaw/internal/config"
@@ -133,7 +134,10 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 	}()
 	defer s.shutdown(web) // before the service goes: calls still stand in it
 	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload})
-	if err := place.announce(s.info, s.opt.Version, s.started); err != nil {
+	switch err := place.announce(s.info, s.opt.Version, s.started); {
+	case errors.Is(err, syscall.ENOSPC): // who knows the address is served
+		s.opt.Log.Error("the disk is full; programs on this machine do not find the gateway by themselves", "url", s.info.URL, "err", err)
+	case err != nil:
 		return err
 	}
 	if s.opt.Ready != nil {
