@@ -24,7 +24,7 @@ func (c *Client) Run(ctx context.Context, req session.RunRequest, started func(s
 		if err != nil {
 			return session.Snapshot{}, err
 		}
-		snap, err := l.runThrough(ctx, req, started, c.handOutIdle)
+		snap, err := l.runThrough(ctx, req, started)
 		switch {
 		case err == nil:
 			if snap.Final && c.opt.OnEnd != nil {

@@ -272,8 +272,9 @@ func (c *Client) gave(from *link, e session.End) {
 }
 
 // gaveLater takes the end of a run whose answer is on its way to the caller. It is handed
-// out while the next command runs, or a little later: done at once it would compete with
-// the answer.
+// out a little later, with others: done at once it would compete with the answer, and done
+// while the next command is on its way with that, since the kernel likes to put the
+// supervisor on the processor of the one that has just written to it.
 func (c *Client) gaveLater(from *link, e session.End) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -296,14 +297,6 @@ func (c *Client) wake() {
 	}
 }
 
-// handOutIdle hands out what there is unless another call is at it.
-func (c *Client) handOutIdle() {
-	if c.opt.OnEnd != nil && c.handing.TryLock() {
-		defer c.handing.Unlock()
-		c.handOutAll()
-	}
-}
-
 // handOut calls OnEnd, one end after the other, until the client closes.
 func (c *Client) handOut() {
 	for {
@@ -321,11 +314,6 @@ func (c *Client) handOut() {
 func (c *Client) handOutNow() {
 	c.handing.Lock()
 	defer c.handing.Unlock()
-	c.handOutAll()
-}
-
-// handOutAll hands out what there is. Callers hold handing.
-func (c *Client) handOutAll() {
 	for {
 		c.mu.Lock()
 		if len(c.ends) == 0 {

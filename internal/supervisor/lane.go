@@ -115,7 +115,7 @@ func (n *lane) write(f frame, body any) error {
 }
 
 // run is link.run over a lane. Free reports whether the lane can take another run.
-func (n *lane) run(ctx context.Context, req session.RunRequest, started func(session.State), meanwhile func()) (snap session.Snapshot, free bool, err error) {
+func (n *lane) run(ctx context.Context, req session.RunRequest, started func(session.State)) (snap session.Snapshot, free bool, err error) {
 	if err := n.write(frame{id: laneRun, kind: kindRequest, op: opRun, raw: encodeRun(req, started != nil)}, nil); err != nil {
 		return snap, false, err
 	}
@@ -126,7 +126,6 @@ func (n *lane) run(ctx context.Context, req session.RunRequest, started func(ses
 		}
 	})
 	defer stop()
-	meanwhile()
 	for {
 		f, err := readFrame(n.r)
 		if err != nil {
@@ -150,12 +149,12 @@ func (n *lane) run(ctx context.Context, req session.RunRequest, started func(ses
 }
 
 // runThrough runs over a lane if there is one, else over the link.
-func (l *link) runThrough(ctx context.Context, req session.RunRequest, started func(session.State), meanwhile func()) (session.Snapshot, error) {
+func (l *link) runThrough(ctx context.Context, req session.RunRequest, started func(session.State)) (session.Snapshot, error) {
 	n := l.takeLane(ctx)
 	if n == nil {
-		return l.run(ctx, req, started, meanwhile)
+		return l.run(ctx, req, started)
 	}
-	snap, free, err := n.run(ctx, req, started, meanwhile)
+	snap, free, err := n.run(ctx, req, started)
 	// A cancellation may still be on its way when the answer comes: it must not meet the
 	// next run.
 	if !free || ctx.Err() != nil {

@@ -252,14 +252,13 @@ func ask[B any](ctx context.Context, l *link, o op, body any) (B, error) {
 }
 
 // run starts a command and waits for its answer, also after ctx has ended: the
-// supervisor then ends the command and says so. Meanwhile is called once while it runs.
-func (l *link) run(ctx context.Context, req session.RunRequest, started func(session.State), meanwhile func()) (session.Snapshot, error) {
+// supervisor then ends the command and says so.
+func (l *link) run(ctx context.Context, req session.RunRequest, started func(session.State)) (session.Snapshot, error) {
 	id, to, err := l.request(opRun, nil, encodeRun(req, started != nil))
 	if err != nil {
 		return session.Snapshot{}, err
 	}
 	defer l.forget(id)
-	meanwhile()
 	done := ctx.Done()
 	for {
 		select {
