@@ -93,7 +93,7 @@ func (s *Service) start(ctx context.Context, r *run, launch *host.Launch, watch 
 	for range 8 { // an id that is taken is drawn again
 		req.Plan.ID = session.NewID()
 		follow := newFollower(s.table, req.Plan, watch)
-		snap, err = s.table.Run(ctx, req, follow.begin)
+		snap, err = s.table.Run(ctx, req, follow.started())
 		follow.end(ctx, err == nil && snap.Finished())
 		if !errors.Is(err, session.ErrDuplicate) {
 			break

@@ -29,11 +29,16 @@ func newFollower(table Sessions, plan session.Plan, watch func(protocol.Progress
 	return &follower{table: table, plan: plan, watch: watch}
 }
 
-// begin is called when the command has started.
-func (f *follower) begin(st session.State) {
+// started is what is called when the command has started; nil when nobody watches, which
+// spares a supervisor the telling.
+func (f *follower) started() func(session.State) {
 	if f.watch == nil {
-		return
+		return nil
 	}
+	return f.begin
+}
+
+func (f *follower) begin(st session.State) {
 	f.watch(protocol.Progress{SessionID: st.ID, Pid: st.Pid})
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	if f.plan.Streams && !st.PTY {
