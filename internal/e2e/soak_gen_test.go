@@ -15,7 +15,8 @@ import (
 const soakEnv = "OPENCLAW_SOAK_PROGRAM"
 
 // soakSpec is such a program: numbered lines of some width, at some pace, a checksum over
-// all of them, an exit code. With Asks it prints each line after one has come in.
+// all of them, an exit code. With Asks it prints each line after one has come in; without
+// lines it only takes its time.
 type soakSpec struct {
 	Tag   string
 	Lines int
@@ -36,6 +37,10 @@ func parseSoak(text string) (s soakSpec, err error) {
 
 // run prints; it is the same for the same spec.
 func (s soakSpec) run(in io.Reader, out io.Writer) error {
+	if s.Lines == 0 {
+		time.Sleep(s.Pause)
+		return nil
+	}
 	sum := crc32.NewIEEE()
 	w := bufio.NewWriterSize(io.MultiWriter(out, sum), 4096)
 	rnd := rand.New(rand.NewPCG(uint64(s.Lines), uint64(s.Width)))
