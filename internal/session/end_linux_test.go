@@ -113,6 +113,19 @@ func TestX22_NothingLeftOfDelivered(t *testing.T) {
 	}
 }
 
+// a command that was started in the background goes on, however soon its caller goes.
+func TestX7_BackgroundWhoseCallerGoes(t *testing.T) {
+	table := openTable(t, Options{})
+	for range 20 {
+		ctx, cancel := context.WithCancel(context.Background())
+		p := script(t, "sleep 300", background)
+		snap, err := table.Run(ctx, RunRequest{Plan: p, Yield: time.Minute}, func(State) { cancel() })
+		if err != nil || snap.Status != protocol.StatusRunning {
+			t.Fatalf("%s, %v", snap.Status, err)
+		}
+	}
+}
+
 // Two viewers share the smaller size; the program is told of every change, and also of
 // a viewer that changes nothing.
 func TestView_SmallestSize(t *testing.T) {

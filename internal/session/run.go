@@ -47,14 +47,14 @@ func (t *Table) RunWatched(ctx context.Context, req RunRequest, started func(Sta
 	if long != nil {
 		long()
 	}
+	if req.Plan.Background && s.handOver() { // whatever becomes of the one who has started it
+		return Snapshot{State: s.state(), Output: s.tail(req.TailTo)}, nil
+	}
 	var yield <-chan time.Time
-	if req.Yield >= 0 && !req.Plan.Background {
+	if req.Yield >= 0 {
 		timer := time.NewTimer(req.Yield)
 		defer timer.Stop()
 		yield = timer.C
-	}
-	if req.Plan.Background {
-		yield = closedTimer
 	}
 	select {
 	case <-s.done:
@@ -68,8 +68,6 @@ func (t *Table) RunWatched(ctx context.Context, req RunRequest, started func(Sta
 	}
 	return s.final(req.MaxChars), nil
 }
-
-var closedTimer = func() chan time.Time { c := make(chan time.Time); close(c); return c }()
 
 // handOver marks a running session as a background one. It reports false when it has
 // just ended: then the caller gets the result and nobody is told again. A command that
