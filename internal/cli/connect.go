@@ -147,7 +147,7 @@ func (e *Env) openLocal(stateDir string, v via) (*link, error) {
 	}
 	svc, err := tool.Open(tool.Options{
 		Config: cfg, StateDir: stateDir, Getenv: e.Getenv, Environ: e.inherited(),
-		Log: e.logger(),
+		Log: e.logger(), Program: e.Program,
 		// A person's own command keeps the person's PATH (C-31). A server for an MCP client
 		// stands in for the daemon: it asks the login shell, since such clients often have
 		// little of a PATH.

@@ -112,7 +112,8 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	next := env.successor()
 	again, err := restartable(ctx, next.allowRestart(stateDir, log), func(ctx context.Context) error {
 		err := gateway.Run(ctx, gateway.Options{
-			Config: cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.inherited(), Log: log, Version: env.Version,
+			Program: env.Program,
+			Config:  cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.inherited(), Log: log, Version: env.Version,
 			Sessions: env.sessionsOf(o.ephemeral, true),
 			Ready: func(info gateway.Info) {
 				if !o.banner {

@@ -12,13 +12,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"openclaw/internal/supervisor"
+	"openclaw/internal/walk"
 )
 
 // Main runs one command line and returns the exit code (C-30). It returns when
 // everything it started has ended.
 func Main(ctx context.Context, args []string, env *Env) int {
-	if len(args) > 0 && args[0] == supervisor.Role {
-		return supervisor.Main(args[1:], env.Version, env.Stderr)
+	if len(args) > 0 {
+		switch args[0] { // roles in which the program starts itself
+		case supervisor.Role:
+			return supervisor.Main(args[1:], env.Version, env.Stderr)
+		case walk.Role:
+			return walk.Main()
+		}
 	}
 	root := newRoot(env)
 	root.SetArgs(args)

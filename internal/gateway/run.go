@@ -36,6 +36,7 @@ type Options struct {
 	StateDir string              // absolute
 	Getenv   func(string) string // for re-reading the configuration
 	Environ  []string            // the environment that commands inherit
+	Program  string              // absolute path of our own program, "" = not known
 	Log      *slog.Logger        // nil = nothing is logged
 	Version  string
 	Ready    func(Info) // called once when calls are taken; may be nil
@@ -122,7 +123,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 	defer bus.Close()
 	service, err := tool.Open(tool.Options{
 		Config: s.opt.Config, StateDir: s.opt.StateDir, Getenv: s.opt.Getenv, Environ: s.opt.Environ,
-		Log: s.opt.Log, Events: bus, Sessions: sessions,
+		Log: s.opt.Log, Events: bus, Sessions: sessions, Program: s.opt.Program,
 	})
 	if err != nil {
 		return fmt.Errorf("open the call path: %w", err)

@@ -20,6 +20,10 @@ type Request struct {
 	Workspace   string            // the agent's workspace, absolute; made (0700) when it is needed and missing
 	Env         map[string]string // overrides, from CheckEnv
 	PathPrepend []string          // tools.exec.pathPrepend, ~ not yet expanded
+	// Path is the PATH that the command was judged with; "" = what Local.Path says now.
+	Path string
+	// NoShell asks for the place only: what runs is started without a shell (P-60).
+	NoShell bool
 	// Judged is true for text that a person approved (P-61): it runs in bash (else sh)
 	// with the operator's environment less X-10's table, and never with a snapshot.
 	Judged bool
@@ -32,7 +36,7 @@ type Request struct {
 
 // Launch is what to start.
 type Launch struct {
-	Argv     []string // absolute shell first; the command is the last element
+	Argv     []string // absolute shell first; the command is the last element; nil with NoShell
 	Env      []string // "NAME=value", each name once
 	Dir      string   // absolute, clean, was a directory a moment ago
 	Shell    Shell
@@ -74,7 +78,7 @@ func (l *Local) Prepare(ctx context.Context, r Request) (*Launch, error) {
 	if r.Judged {
 		shell, err = l.plain, l.plainErr
 	}
-	if err != nil {
+	if err != nil && !r.NoShell {
 		return nil, err
 	}
 	if err := checkText("command", r.Command, 0); err != nil {
@@ -84,7 +88,7 @@ func (l *Local) Prepare(ctx context.Context, r Request) (*Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := resolveDir(r)
+	dir, err := ResolveDir(r)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +98,9 @@ func (l *Local) Prepare(ctx context.Context, r Request) (*Launch, error) {
 	}
 	out := &Launch{Dir: dir, Shell: shell}
 	path, warnings := l.joinPath(login, r.PathPrepend)
+	if r.Path != "" {
+		path = r.Path
+	}
 	out.Warnings = append(warnings, login.warnings...)
 
 	withSnapshot := r.Snapshot && !r.Judged
@@ -123,7 +130,10 @@ func (l *Local) Prepare(ctx context.Context, r Request) (*Launch, error) {
 			env, startup = l.withSnapshot(env, login.snapshot, path)
 		}
 	}
-	out.Argv, out.Env = shell.argv(r.Command, startup), env
+	out.Env = env
+	if !r.NoShell {
+		out.Argv = shell.argv(r.Command, startup)
+	}
 	return out, nil
 }
 
@@ -166,11 +176,11 @@ func checkText(param, text string, extra int) error {
 	return nil
 }
 
-// resolveDir is the working directory of a request: literal (no ~, no variables), relative
+// ResolveDir is the working directory of a request: literal (no ~, no variables), relative
 // to the default, and there. Another directory is never taken instead (pro-0045): the
 // command could do its work in the wrong place. The daemon's own directory plays no part,
 // so it may be gone.
-func resolveDir(r Request) (string, error) {
+func ResolveDir(r Request) (string, error) {
 	base, param := r.DefaultDir, "default directory"
 	if base == "" {
 		base, param = r.Workspace, "workspace"

@@ -51,6 +51,7 @@ type Decision struct {
 	Segments    []Segment      `json:"segments,omitempty"`
 	Remarks     []shell.Remark `json:"remarks,omitempty"` // parts that were not understood
 	AllowAlways *AllowAlways   `json:"allowAlways,omitempty"`
+	Warnings    []string       `json:"warnings,omitempty"` // entries and settings that have no effect
 	// Satisfied says that every part of the command is on a list (P-10).
 	Satisfied bool `json:"-"`
 	// Plan is what may run when Satisfied and no inline code stands in the way (P-60).
@@ -82,20 +83,13 @@ func (d Decision) Judged() bool {
 // Decide says whether a command may run (P-10). It is pure but for what it asks in.Machine.
 func Decide(in Input) Decision {
 	d := Decision{Effective: Combine(in.Layers)}
-	sec := d.Effective.Security.Value
-	switch {
-	case in.Layers.HostDocument:
-		d.Outcome, d.Rule = OutcomeDeny, "A-2"
-		d.Reason = "an approvals document (exec-approvals.json) stands in the state directory and this version cannot apply it"
-		d.Hint = "use a version that reads approvals documents, or move the file away if its limits are no longer wanted"
-		return d
-	case in.Layers.StrictInlineEval && in.Machine == nil:
+	if in.Layers.StrictInlineEval && in.Machine == nil {
 		d.Outcome, d.Rule = OutcomeDeny, "P-40"
-		d.Reason = "strictInlineEval is on and this version cannot tell inline code from other commands"
+		d.Reason = "strictInlineEval is on and nothing could be looked up on this machine"
 		d.Hint = "openclaw.json: tools.exec.strictInlineEval decides this"
 		return d
 	}
-	if in.Machine != nil && !in.PowerShell && (sec == Allowlist || in.Explain || in.Layers.StrictInlineEval) {
+	if in.Machine != nil && !in.PowerShell && (in.Layers.Looks() || in.Explain) {
 		in.envMiss = envOutside(in.Env)
 		j := judgeCommand(&in)
 		d.Segments, d.Remarks, d.Satisfied, d.Inline = j.segments, j.remarks, j.satisfied, j.inline

@@ -22,7 +22,6 @@ func TestP10Decide(t *testing.T) {
 		{"P-2 the call's ask cannot loosen", Layers{Security: Full, Ask: AskAlways, CallAsk: AskOff}, OutcomeAsk, "P-10"},
 		{"an unknown ask asks", Layers{Ask: "never"}, OutcomeAsk, "P-10"},
 		{"P-40 inline code cannot be told apart yet", Layers{StrictInlineEval: true}, OutcomeDeny, "P-40"},
-		{"a host document that cannot be applied refuses", Layers{HostDocument: true}, OutcomeDeny, "A-2"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

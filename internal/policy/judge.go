@@ -65,9 +65,9 @@ func judgeCommand(in *Input) judgement {
 }
 
 // script judges all commands of a script. ok says that all of it is satisfied.
-func (j *judge) script(s *shell.Script) (starts []Start, ok bool) {
+func (j *judge) script(s *shell.Script) (starts []shell.Start, ok bool) {
 	ok = s.Understood()
-	starts = make([]Start, 0, len(s.Calls))
+	starts = make([]shell.Start, 0, len(s.Calls))
 	for _, r := range s.Remarks {
 		if j.in.Layers.StrictInlineEval && unreadable(r) {
 			j.noteInline("the text cannot be read, so code in it cannot be ruled out")
@@ -135,13 +135,13 @@ func (j *judge) noteInline(why string) {
 }
 
 // call judges one simple command and appends its segment.
-func (j *judge) call(c *shell.Call) (Start, bool) {
+func (j *judge) call(c *shell.Call) (shell.Start, bool) {
 	seg := Segment{Span: c.Span, Text: j.in.Command[c.Span.Start:c.Span.End], args: c.Words}
 	seg.Argv = make([]string, len(c.Words))
 	for i := range c.Words {
 		seg.Argv[i] = c.Words[i].Text
 	}
-	start := Start{Segment: len(j.out.segments), Argv: c.Words, Assigns: c.Assigns, Redirs: c.Redirs}
+	start := shell.Start{Segment: len(j.out.segments), Argv: c.Words, Assigns: c.Assigns, Redirs: c.Redirs}
 	j.out.segments = append(j.out.segments, seg)
 	one := segment{j: j, call: c, index: start.Segment, start: &start}
 	one.dir, one.dirNo = j.dirOf(c.Dir)

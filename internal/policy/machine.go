@@ -1,13 +1,12 @@
 package policy
 
+import "openclaw/internal/shell"
+
 // FileID tells one version of one file from every other. A start checks it again (P-60).
-type FileID struct {
-	Dev     uint64 `json:"dev"`
-	Ino     uint64 `json:"ino"`
-	Size    int64  `json:"size"`
-	MtimeNs int64  `json:"mtimeNs"`
-	CtimeNs int64  `json:"ctimeNs"`
-}
+type FileID = shell.FileID
+
+// Plan is what may run, as plain data (P-60).
+type Plan = shell.Plan
 
 // File is an executable file as a Machine sees it. Values are shared and never changed.
 type File struct {

@@ -16,7 +16,7 @@ type segment struct {
 	j     *judge
 	call  *shell.Call
 	index int // of its Segment
-	start *Start
+	start *shell.Start
 	dir   string // real working directory, "" = not known
 	dirNo string // why not
 }
@@ -172,7 +172,7 @@ func (s *segment) pin(at int, f *File) {
 		s.start.Path, s.start.Real, s.start.ID = f.Path, f.Real, f.ID
 		return
 	}
-	s.start.Inner = append(s.start.Inner, InnerStart{Arg: at, Path: f.Path, Real: f.Real, ID: f.ID})
+	s.start.Inner = append(s.start.Inner, shell.InnerStart{Arg: at, Path: f.Path, Real: f.Real, ID: f.ID})
 }
 
 // names are the names a program goes by: as written, and of the file that really runs.

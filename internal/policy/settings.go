@@ -75,8 +75,14 @@ type Layers struct {
 	AskSource        string
 	CallAsk          Ask  // of the call: can only make it stricter (P-2)
 	StrictInlineEval bool // P-40
-	HostDocument     bool // a host approvals document stands on this machine and was not read
 	Host             HostPolicy
+}
+
+// Looks reports whether a decision under these layers needs to look at the command and the
+// machine: in full and off nothing can miss, but for inline code (P-7, P-40).
+func (l Layers) Looks() bool {
+	e := Combine(l)
+	return e.Security.Value == Allowlist || e.Security.Value == Full && e.Ask.Value != AskOff || l.StrictInlineEval
 }
 
 // HostPolicy is what the approvals document of the machine says for one agent (P-3). Empty

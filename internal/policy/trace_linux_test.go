@@ -16,6 +16,7 @@ import (
 
 	"openclaw/internal/host"
 	"openclaw/internal/policy"
+	"openclaw/internal/shell"
 )
 
 // traceBench is a directory of programs that do nothing, to run judged commands in.
@@ -117,8 +118,8 @@ func judged(d policy.Decision) map[string]bool {
 	for _, s := range d.Segments {
 		set[s.ResolvedPath], set[s.RealPath] = true, true
 	}
-	add := func(starts []policy.Start) {}
-	add = func(starts []policy.Start) {
+	add := func(starts []shell.Start) {}
+	add = func(starts []shell.Start) {
 		for _, s := range starts {
 			set[s.Path] = true
 			for _, inner := range s.Inner {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"time"
 )
 
@@ -43,6 +44,7 @@ type Spec struct {
 	Own     bool     // in a cgroup of its own where one can be made (Linux)
 	Split   bool     // standard error in a pipe of its own
 	Outlive bool     // not ended by this program's death
+	Extra   *os.File // inherited as descriptor 3; nil = none
 	PTY     *Size    // run in a pseudo-terminal of this size; Stdin and Split do not apply
 }
 

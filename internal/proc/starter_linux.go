@@ -174,6 +174,9 @@ func (s *Starter) fork(p *Process, spec Spec, fds *files, sys *syscall.SysProcAt
 	s.starting.RLock()
 	defer s.starting.RUnlock()
 	attr := &syscall.ProcAttr{Dir: spec.Dir, Env: markedEnv(spec), Files: fds.child[:], Sys: sys}
+	if spec.Extra != nil {
+		attr.Files = append(attr.Files, spec.Extra.Fd())
+	}
 	if spec.Own {
 		p.cgroup = s.groups.get()
 	}

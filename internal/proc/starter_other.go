@@ -55,6 +55,9 @@ func (s *Starter) Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	if spec.Extra != nil {
+		f.child = append(f.child, spec.Extra)
+	}
 	child, err := os.StartProcess(spec.Path, spec.Argv, &os.ProcAttr{
 		Dir: spec.Dir, Env: markedEnv(spec), Files: f.child, Sys: groupAttr(spec.PTY != nil),
 	})

@@ -18,7 +18,8 @@ type Plan struct {
 	SessionKey string // the owner's conversation, for events
 	Host       string // "gateway"
 	Command    string // what people are shown
-	Steps      []Step // exactly one for now: a shell and its text
+	Steps      []Step // exactly one, a shell and its text; none when Judged is set
+	Judged     []byte // an encoded shell.Plan: what was judged, run as it stands (P-60)
 	Dir        string // absolute
 	Env        []string
 
@@ -56,10 +57,13 @@ func (p *Plan) check() error {
 	if strings.ContainsAny(p.ID, "/\\.\x00") { // it is part of file names
 		return fmt.Errorf("plan with id %q; use letters, digits and hyphens", p.ID)
 	}
-	if len(p.Steps) != 1 {
+	switch {
+	case len(p.Judged) > 0 && len(p.Steps) > 0:
+		return errors.New("plan with a judged tree and with a shell: only one of them may run")
+	case len(p.Judged) > 0:
+	case len(p.Steps) != 1:
 		return fmt.Errorf("plan with %d steps; one is supported", len(p.Steps))
-	}
-	if !filepath.IsAbs(p.Steps[0].Path) || len(p.Steps[0].Argv) == 0 {
+	case !filepath.IsAbs(p.Steps[0].Path) || len(p.Steps[0].Argv) == 0:
 		return fmt.Errorf("plan starts %q, which is not an absolute path with an argv", p.Steps[0].Path)
 	}
 	if !filepath.IsAbs(p.Dir) {

@@ -13,6 +13,8 @@ import (
 
 	"openclaw/internal/proc"
 	"openclaw/internal/protocol"
+	"openclaw/internal/shell"
+	"openclaw/internal/walk"
 )
 
 // finishedPerAgent is how many finished sessions of one agent are kept (S-5); runs
@@ -256,14 +258,18 @@ func (s *session) openLogs() {
 }
 
 func (s *session) startProcess() error {
-	step := s.plan.Steps[0]
 	spec := proc.Spec{
-		Path: step.Path, Argv: step.Argv, Env: s.plan.Env, Dir: s.plan.Dir,
+		Env: s.plan.Env, Dir: s.plan.Dir,
 		Marker: s.table.store.marker(s.plan.ID), Stdin: s.plan.Stdin, Split: s.streams[0] != nil,
 		// What is likely to stay gets a cgroup; for a short command it would cost too much.
 		Own:     s.plan.Background || s.plan.PTY || s.plan.Stdin,
 		Outlive: s.plan.Outlive,
 	}
+	letGo, err := s.program(&spec)
+	if err != nil {
+		return err
+	}
+	defer letGo()
 	if s.plan.PTY {
 		spec.PTY = &proc.Size{Cols: s.plan.Cols, Rows: s.plan.Rows}
 	}
@@ -286,6 +292,26 @@ func (s *session) startProcess() error {
 		s.limitLife()
 	}
 	return nil
+}
+
+// program fills in what is started: a shell with its text, or what was judged (P-60). The
+// caller calls letGo after the start.
+func (s *session) program(spec *proc.Spec) (letGo func(), err error) {
+	if len(s.plan.Judged) == 0 {
+		step := s.plan.Steps[0]
+		spec.Path, spec.Argv = step.Path, step.Argv
+		return func() {}, nil
+	}
+	plan, err := shell.DecodePlan(s.plan.Judged)
+	if err != nil {
+		return nil, err
+	}
+	l, err := walk.Prepare(plan, s.plan.Command, spec.Dir, spec.Env, !spec.Split)
+	if err != nil {
+		return nil, err
+	}
+	spec.Path, spec.Argv, spec.Env, spec.Dir, spec.Extra = l.Path, l.Argv, l.Env, l.Dir, l.Plan
+	return l.Close, nil
 }
 
 // limitLife arranges the end of a session at its time limit.

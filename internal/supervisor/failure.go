@@ -35,6 +35,7 @@ var codes = map[string]error{
 	"input_full":   proc.ErrInputFull,
 	"input_closed": proc.ErrInputClosed,
 	"output_limit": proc.ErrTooMuchOutput,
+	"changed":      proc.ErrChanged,
 	"unsupported":  ErrUnsupported,
 	"bad_request":  errBadRequest,
 }

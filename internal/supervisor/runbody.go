@@ -38,6 +38,7 @@ const (
 	runMaxChars
 	runTailTo
 	runStarted
+	runJudged
 )
 
 // encodeRun writes a run's request; started says that its caller wants to know when the
@@ -56,6 +57,7 @@ func encodeRun(req session.RunRequest, started bool) []byte {
 		w.texts(runArgv, step.Argv)
 	}
 	w.texts(runEnv, p.Env)
+	w.text(runJudged, string(p.Judged))
 	w.flag(runPTY, p.PTY)
 	w.number(runCols, int64(p.Cols))
 	w.number(runRows, int64(p.Rows))
@@ -105,6 +107,8 @@ func decodeRun(b []byte) (req session.RunRequest, started bool, err error) {
 			}
 		case runEnv:
 			p.Env, ok = f.texts()
+		case runJudged:
+			p.Judged = append([]byte(nil), f.data...)
 		case runRecord:
 			p.Record = json.RawMessage(append([]byte(nil), f.data...))
 		case runStarted:

@@ -27,6 +27,10 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(t, v.Elem(), n)
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[[]byte]() {
+			v.SetBytes([]byte{1, 0, 0xff})
+			return
+		}
 		if v.Type() == reflect.TypeFor[json.RawMessage]() {
 			v.SetBytes([]byte(`{"a":1}`))
 			return

@@ -9,8 +9,10 @@ import (
 	"openclaw/internal/config"
 	"openclaw/internal/host"
 	"openclaw/internal/policy"
+	"openclaw/internal/proc"
 	"openclaw/internal/protocol"
 	"openclaw/internal/session"
+	"openclaw/internal/shell"
 )
 
 // tailChars is how much output a result of a command that still runs carries.
@@ -23,8 +25,7 @@ func (s *Service) exec(ctx context.Context, c Caller, req protocol.ToolRequest, 
 		return nil, err
 	}
 	cfg := s.cfg.Load()
-	settings := cfg.Exec(c.Agent)
-	run := &run{caller: c, params: p, settings: settings}
+	run := &run{caller: c, params: p, settings: cfg.Exec(c.Agent)}
 	if p.Security != "" {
 		run.warn("security was ignored: a call cannot set it (the operator does, in tools.exec.security)")
 	}
@@ -37,32 +38,57 @@ func (s *Service) exec(ctx context.Context, c Caller, req protocol.ToolRequest, 
 		}
 		return s.denied(run, *d, req.DryRun), nil
 	}
-	run.decision = policy.Decide(s.policyInput(run))
-	env, err := host.CheckEnv(p.Env, run.decision.Judged())
+	run.decision, err = s.decide(ctx, cfg, run, req.DryRun)
+	var env map[string]string
+	if err == nil {
+		env, err = host.CheckEnv(p.Env, run.decision.Judged())
+	}
+	if err != nil && req.DryRun && ctx.Err() == nil {
+		return dryRun(s.refusal(run, err)), nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	run.decision = policy.Unanswered(run.decision)
 	if req.DryRun {
 		return dryRun(run.decision), nil
 	}
+	run.decision = policy.Unanswered(run.decision)
 	if run.decision.Outcome != policy.OutcomeAllow {
-		return s.denied(run, protocol.Denied{Reason: run.decision.Reason, Rule: run.decision.Rule, Hint: run.decision.Hint}, false), nil
+		return s.denied(run, denial(run.decision), false), nil
 	}
-	launch, err := s.host.Prepare(ctx, host.Request{
-		Command: p.Command, Workdir: p.Workdir, DefaultDir: c.WorkDir, Workspace: cfg.Workspace(c.Agent),
-		Env: env, PathPrepend: settings.PathPrepend,
-		Judged: run.decision.Judged(), Snapshot: !run.decision.Judged() && !s.ownPath,
-	})
+	return s.launch(ctx, cfg, run, env, watch)
+}
+
+// launch prepares and starts a command that may run.
+func (s *Service) launch(ctx context.Context, cfg *config.Config, r *run, env map[string]string, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
+	judged := r.decision.Judged()
+	want := s.hostRequest(cfg, r)
+	want.Env, want.Path, want.Judged, want.Snapshot = env, r.place.path, judged, !judged && !s.ownPath
+	if judged {
+		r.walked = r.decision.Plan
+	}
+	if r.decision.Effective.Security.Value != policy.Full && r.walked == nil { // never by a shell (P-60)
+		return nil, &protocol.Error{Type: protocol.ErrInternal, Message: "allowed, but there is no judged plan to run"}
+	}
+	want.NoShell = r.walked != nil
+	launch, err := s.host.Prepare(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	if run.decision.Judged() { // none in full/off
-		if slip := host.Preflight(p.Command, launch.Dir); slip != nil {
+	if judged { // none in full/off
+		if slip := host.Preflight(r.params.Command, launch.Dir); slip != nil {
 			return nil, invalid("%s", slip.Error())
 		}
 	}
-	return s.start(ctx, run, launch, watch)
+	res, err := s.start(ctx, r, launch, watch)
+	if errors.Is(err, proc.ErrChanged) {
+		return s.denied(r, protocol.Denied{Rule: "P-60", Reason: changed(err), Hint: "run it again; it is judged anew"}, false), nil
+	}
+	return res, err
+}
+
+func denial(d policy.Decision) protocol.Denied {
+	return protocol.Denied{Reason: d.Reason, Rule: d.Rule, Hint: d.Hint}
 }
 
 // run is one exec call on its way.
@@ -70,19 +96,13 @@ type run struct {
 	caller   Caller
 	params   execParams
 	settings config.Exec
+	place    place
 	decision policy.Decision
+	walked   *shell.Plan // what runs instead of a shell; nil = a shell
 	warnings []string
 }
 
 func (r *run) warn(text string) { r.warnings = append(r.warnings, text) }
-
-func (s *Service) policyInput(r *run) policy.Input {
-	return policy.Input{Command: r.params.Command, Layers: policy.Layers{
-		Security: policy.Security(r.settings.Security), SecuritySource: r.settings.SecurityKey,
-		Ask: policy.Ask(r.settings.Ask), AskSource: r.settings.AskKey,
-		CallAsk: r.params.Ask, StrictInlineEval: r.settings.StrictInlineEval, HostDocument: s.hostDocument(),
-	}}
-}
 
 // start hands the plan to the session table and turns what comes back into a result.
 func (s *Service) start(ctx context.Context, r *run, launch *host.Launch, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
@@ -128,14 +148,20 @@ func (s *Service) plan(r *run, launch *host.Launch) (session.Plan, time.Duration
 	}
 	timeout := timeoutOf(p, set)
 	r.warnings = append(r.warnings, launch.Warnings...)
-	return session.Plan{
+	plan := session.Plan{
 		Agent: r.caller.Agent, SessionKey: r.caller.SessionKey, Host: "gateway", Command: p.Command,
-		Steps: []session.Step{{Path: launch.Argv[0], Argv: launch.Argv}}, Dir: launch.Dir, Env: launch.Env,
+		Dir: launch.Dir, Env: launch.Env,
 		PTY: p.PTY, Cols: p.Cols, Rows: p.Rows, Stdin: p.Stdin || background, Streams: p.Streams, Background: background, Timeout: timeout,
 		Retain:      time.Duration(set.CleanupMs) * time.Millisecond,
 		IdleInput:   time.Duration(set.InputWaitIdleMs) * time.Millisecond,
 		LogMaxBytes: set.LogMaxBytes, MaxRunning: set.MaxSessions, EndLeftovers: set.Leftovers == "end",
 		Notify: set.NotifyOnExit, NotifySilent: set.NotifyOnExitEmptySuccess, Record: originOf(r),
 		Outlive: set.OnSupervisorDeath == "keep",
-	}, yield
+	}
+	if r.walked != nil {
+		plan.Judged = r.walked.Encode()
+	} else {
+		plan.Steps = []session.Step{{Path: launch.Argv[0], Argv: launch.Argv}}
+	}
+	return plan, yield
 }

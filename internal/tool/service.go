@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"openclaw/internal/event"
 	"openclaw/internal/host"
 	"openclaw/internal/jsonlog"
+	"openclaw/internal/policy"
 	"openclaw/internal/protocol"
 	"openclaw/internal/safefile"
 	"openclaw/internal/session"
@@ -35,7 +35,8 @@ type Options struct {
 	// Sessions opens where commands run, with the folder of their logs and what is to be
 	// called for every one that ends; nil = InProcess(false).
 	Sessions func(dir string, onEnd func(session.End)) (Sessions, error)
-	OwnPath  bool // keep Environ's PATH as it is (no daemon: the caller's own, P-32)
+	Program  string // absolute path of our own program, "" = not known
+	OwnPath  bool   // keep Environ's PATH as it is (no daemon: the caller's own, P-32)
 }
 
 // Service answers tool calls. Its owner calls Close.
@@ -46,6 +47,7 @@ type Service struct {
 	ownPath  bool
 	cfg      atomic.Pointer[config.Config]
 	host     *host.Local
+	judge    *judge
 	table    Sessions
 	events   *event.Bus
 	record   *recorder
@@ -87,6 +89,7 @@ func Open(opt Options) (*Service, error) {
 	hostOpt := host.Options{StateDir: opt.StateDir, Environ: opt.Environ, OwnPath: opt.OwnPath}
 	hostOpt.Run = s.table.Capture
 	s.host = host.New(hostOpt)
+	s.judge = newJudge(opt.StateDir, s.host.Home(), opt.Program)
 	lines.OnWritten(func(keys []string) { s.table.Told(keys...) })
 	s.begin()
 	return s, nil
@@ -161,6 +164,12 @@ func (s *Service) Call(ctx context.Context, c Caller, req protocol.ToolRequest, 
 
 func (s *Service) dispatch(ctx context.Context, c Caller, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
 	if err := s.available(c, req.Tool); err != nil {
+		if key := s.deniedBy(c, req.Tool); req.DryRun && key != "" {
+			return dryRun(policy.Decision{
+				Outcome: policy.OutcomeDeny, Rule: "P-1", Reason: "the " + req.Tool + " tool is not available to agent " + c.Agent + " (" + key + ")",
+				Hint: "openclaw.json: " + key + " decides this",
+			}), nil
+		}
 		return nil, err
 	}
 	var res *protocol.ToolResult
@@ -182,13 +191,21 @@ func (s *Service) available(c Caller, name string) error {
 	if name != protocol.ToolExec && name != protocol.ToolProcess {
 		return &protocol.Error{Type: protocol.ErrNotFound, Message: "Tool not available: " + clip(name)}
 	}
-	if ok, key := s.cfg.Load().ToolAllowed(c.Agent, name); !ok {
+	if key := s.deniedBy(c, name); key != "" {
 		return &protocol.Error{
 			Type: protocol.ErrNotFound, Message: fmt.Sprintf("Tool not available: %s (denied by %s)", name, key),
 			Hint: "the operator decides this in openclaw.json, key " + key,
 		}
 	}
 	return nil
+}
+
+// deniedBy is the key of the configuration that takes a tool from the caller, "" = none.
+func (s *Service) deniedBy(c Caller, name string) string {
+	if ok, key := s.cfg.Load().ToolAllowed(c.Agent, name); !ok {
+		return key
+	}
+	return ""
 }
 
 // wireError turns errors of the floors below into what callers see.
@@ -225,13 +242,6 @@ func (s *Service) stillRuns(ctx context.Context, c Caller, res *protocol.ToolRes
 	}
 	st, err := s.table.Get(ctx, c.Agent, r.SessionID)
 	return err == nil && !st.Finished()
-}
-
-// hostDocument reports whether an approvals document stands in the state directory.
-// This version cannot apply one, and a limit that is not understood is not ignored.
-func (s *Service) hostDocument() bool {
-	_, err := os.Lstat(filepath.Join(s.stateDir, "exec-approvals.json"))
-	return !errors.Is(err, os.ErrNotExist)
 }
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }

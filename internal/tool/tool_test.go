@@ -207,10 +207,10 @@ func TestX3WithoutProcessRunsToTheEnd(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	cases := []struct{ name, conf, args, rule string }{
 		{"P-10 deny", `{tools: {exec: {mode: "deny"}}}`, `{"command":"touch X"}`, "P-10"},
-		{"allowlist cannot be judged yet", `{tools: {exec: {mode: "allowlist"}}}`, `{"command":"touch X"}`, "P-10"},
+		{"P-31 on no list", `{tools: {exec: {mode: "allowlist"}}}`, `{"command":"touch X"}`, "P-31"},
 		{"P-11 nobody to ask", `{tools: {exec: {mode: "ask"}}}`, `{"command":"touch X"}`, "P-11"},
 		{"P-2 the call's ask hardens", ``, `{"command":"touch X","ask":"always"}`, "P-11"},
-		{"P-40 strictInlineEval", `{tools: {exec: {strictInlineEval: true}}}`, `{"command":"touch X"}`, "P-40"},
+		{"P-40 strictInlineEval", `{tools: {exec: {strictInlineEval: true}}}`, `{"command":"awk 'BEGIN{system(\"touch X\")}'"}`, "P-11"},
 		{"H-3 no sandbox", ``, `{"command":"touch X","host":"sandbox"}`, "H-3"},
 		{"H-4 no node", ``, `{"command":"touch X","host":"node"}`, "H-4"},
 		{"H-4 node named", ``, `{"command":"touch X","node":"mac-1"}`, "H-4"},
@@ -234,9 +234,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestA2HostDocumentThatCannotBeAppliedRefuses(t *testing.T) {
+func TestA2DamagedDocumentRefuses(t *testing.T) {
 	b := newBed(t, "")
-	if err := os.WriteFile(filepath.Join(b.dir, "exec-approvals.json"), []byte(`{"version":1}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, "exec-approvals.json"), []byte(`{"version":`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if r := b.exec(`{"command":"true"}`); r.Status != protocol.StatusDenied || r.Denied.Rule != "A-2" {
