@@ -110,7 +110,15 @@ func (m *mcpServer) request(method string, params any) (map[string]any, error) {
 }
 
 func (m *mcpServer) exec(command string) error {
-	res, err := m.request("tools/call", map[string]any{"name": "exec", "arguments": map[string]any{"command": command}})
+	return m.call(map[string]any{"command": command})
+}
+
+func (m *mcpServer) execIn(command, dir string) error {
+	return m.call(map[string]any{"command": command, "workdir": dir})
+}
+
+func (m *mcpServer) call(args map[string]any) error {
+	res, err := m.request("tools/call", map[string]any{"name": "exec", "arguments": args})
 	if err == nil && res["isError"] == true {
 		err = fmt.Errorf("exec: %v", res["content"])
 	}

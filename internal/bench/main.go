@@ -65,6 +65,7 @@ func run(ctx context.Context) error {
 		{"sessions", b.sessions},
 		{"leaks", b.leaks},
 		{"supervised", b.supervised},
+		{"judged", b.judged},
 	} {
 		if !strings.Contains(f.name, *only) {
 			continue
