@@ -56,6 +56,9 @@ type Decision struct {
 	Satisfied bool `json:"-"`
 	// Plan is what may run when Satisfied and no inline code stands in the way (P-60).
 	Plan *Plan `json:"-"`
+	// Whole is what runs when a person allows it: all of the text is understood (P-61). Nil:
+	// the text runs by a shell as it stands.
+	Whole *Plan `json:"-"`
 	// Inline is the code on the command line that needs a person (P-40), "" = none.
 	Inline string `json:"-"`
 }
@@ -93,6 +96,7 @@ func Decide(in Input) Decision {
 		in.envMiss = envOutside(in.Env)
 		j := judgeCommand(&in)
 		d.Segments, d.Remarks, d.Satisfied, d.Inline = j.segments, j.remarks, j.satisfied, j.inline
+		d.Whole = j.whole
 		if d.Inline == "" && j.satisfied {
 			d.Plan = j.plan
 		}

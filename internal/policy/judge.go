@@ -19,7 +19,8 @@ type judgement struct {
 	segments  []Segment
 	remarks   []shell.Remark
 	satisfied bool
-	plan      *Plan
+	plan      *Plan // when satisfied
+	whole     *Plan // when all of it is understood and could be started, satisfied or not
 	inline    string // code on the command line, or that it cannot be ruled out (P-40)
 }
 
@@ -58,6 +59,9 @@ func judgeCommand(in *Input) judgement {
 	}
 	starts, ok := j.script(script)
 	j.out.satisfied = ok && len(j.out.segments) > 0
+	if startable(script, starts) && j.homeNo == "" {
+		j.out.whole = &Plan{Root: script.Root, Starts: starts, Dir: j.home}
+	}
 	if j.out.satisfied {
 		j.out.plan = &Plan{Root: script.Root, Starts: starts, Dir: j.home}
 	}
@@ -91,6 +95,25 @@ func (j *judge) script(s *shell.Script) (starts []shell.Start, ok bool) {
 		j.hidden(s)
 	}
 	return starts, ok
+}
+
+// startable says if every command of an understood text is a builtin of P-23 or a program
+// that was found, so that it can run from its tree once a person has allowed it (P-61).
+func startable(s *shell.Script, starts []shell.Start) bool {
+	if !s.Understood() || len(starts) == 0 || len(starts) != len(s.Calls) {
+		return false
+	}
+	for i := range starts {
+		if st := &starts[i]; st.Builtin == "" && st.Shell == nil && st.Path == "" {
+			return false
+		}
+		for _, a := range starts[i].Assigns {
+			if a.Name == "PATH" { // bash looks the command up in it
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // unreadable says if nothing at all is known about what stands at the remark.

@@ -307,12 +307,14 @@ func (s *segment) text(file *File) {
 	s.j.out.remarks = append(s.j.out.remarks, inner.Remarks...)
 	starts, ok := s.j.script(inner)
 	s.seg().alwaysWhy = "it is a shell" // each command of the text has a segment of its own
+	if ok || startable(inner, starts) {
+		s.start.Path, s.start.Real, s.start.ID = "", "", FileID{}
+		s.start.Shell = &Plan{Root: inner.Root, Starts: starts, Dir: s.dir}
+	}
 	if !ok {
 		s.miss("P-34", "not every command of the shell's text is satisfied", "")
 		return
 	}
-	s.start.Path, s.start.Real, s.start.ID = "", "", FileID{}
-	s.start.Shell = &Plan{Root: inner.Root, Starts: starts, Dir: s.dir}
 	s.satisfy(ByAllowlist, "P-34", "every command of the text is satisfied; the shell itself is not started")
 }
 
