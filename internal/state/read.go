@@ -1,0 +1,89 @@
+package state
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Get returns a key's value; the error wraps ErrNotFound when there is none.
+func (s *Store) Get(ctx context.Context, bucket, key string) (Item, error) {
+	it := Item{Key: key}
+	err := s.db.QueryRowContext(ctx, "SELECT rev, value FROM item WHERE bucket = ? AND key = ? AND value IS NOT NULL", bucket, key).Scan(&it.Rev, &it.Value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Item{}, fmt.Errorf("%s/%s: %w", bucket, key, ErrNotFound)
+	}
+	return it, s.plain("read", err)
+}
+
+// Scan returns up to limit items of a bucket behind the key after, in the order of keys.
+func (s *Store) Scan(ctx context.Context, bucket, after string, limit int) ([]Item, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key > ? AND value IS NOT NULL ORDER BY key LIMIT ?", bucket, after, limit)
+	if err != nil {
+		return nil, s.plain("read", err)
+	}
+	defer rows.Close()
+	var out []Item
+	for rows.Next() {
+		var it Item
+		if err := rows.Scan(&it.Key, &it.Rev, &it.Value); err != nil {
+			return nil, s.plain("read", err)
+		}
+		out = append(out, it)
+	}
+	return out, s.plain("read", rows.Err())
+}
+
+// Read returns up to limit records of a log behind a sequence number, oldest first.
+func (s *Store) Read(ctx context.Context, log string, after int64, limit int) ([]Record, error) {
+	return s.records(ctx, "SELECT seq, at, data FROM record WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?", log, after, limit)
+}
+
+// ReadBack returns up to limit records in front of a sequence number, newest first; before
+// 0 begins at the end.
+func (s *Store) ReadBack(ctx context.Context, log string, before int64, limit int) ([]Record, error) {
+	if before <= 0 {
+		before = 1<<63 - 1
+	}
+	return s.records(ctx, "SELECT seq, at, data FROM record WHERE log = ? AND seq < ? ORDER BY seq DESC LIMIT ?", log, before, limit)
+}
+
+func (s *Store) records(ctx context.Context, query string, args ...any) ([]Record, error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.plain("read", err)
+	}
+	defer rows.Close()
+	var out []Record
+	for rows.Next() {
+		var r Record
+		if err := rows.Scan(&r.Seq, &r.AtMs, &r.Data); err != nil {
+			return nil, s.plain("read", err)
+		}
+		out = append(out, r)
+	}
+	return out, s.plain("read", rows.Err())
+}
+
+// Check reads the whole file and reports what is wrong with it; the error wraps
+// ErrDamaged.
+func (s *Store) Check(ctx context.Context) error {
+	var answer string
+	if err := s.db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&answer); err != nil {
+		return s.plain("check", err)
+	}
+	if answer != "ok" {
+		return fmt.Errorf("%w: %s: %s", ErrDamaged, s.path, answer)
+	}
+	return nil
+}
+
+// Backup writes a copy, as of now, to a file that must not be there yet.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	if err := newFile(path); err != nil {
+		return fmt.Errorf("back up the store: %w", err)
+	}
+	_, err := s.wdb.ExecContext(ctx, "VACUUM INTO ?", path)
+	return s.plain("back up", err)
+}
