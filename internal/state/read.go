@@ -19,7 +19,20 @@ func (s *Store) Get(ctx context.Context, bucket, key string) (Item, error) {
 
 // Scan returns up to limit items of a bucket behind the key after, in the order of keys.
 func (s *Store) Scan(ctx context.Context, bucket, after string, limit int) ([]Item, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key > ? AND value IS NOT NULL ORDER BY key LIMIT ?", bucket, after, limit)
+	return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key > ? AND value IS NOT NULL ORDER BY key LIMIT ?", bucket, after, limit)
+}
+
+// ScanBack returns up to limit items of a bucket in front of the key before, the last
+// first; before "" begins at the end.
+func (s *Store) ScanBack(ctx context.Context, bucket, before string, limit int) ([]Item, error) {
+	if before == "" {
+		return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND value IS NOT NULL ORDER BY key DESC LIMIT ?", bucket, limit)
+	}
+	return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key < ? AND value IS NOT NULL ORDER BY key DESC LIMIT ?", bucket, before, limit)
+}
+
+func (s *Store) items(ctx context.Context, query string, args ...any) ([]Item, error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, s.plain("read", err)
 	}

@@ -19,6 +19,7 @@ type Store interface {
 	Put(ctx context.Context, bucket, key string, value []byte, rev int64) (int64, error)
 	Delete(ctx context.Context, bucket, key string, rev int64) error
 	Scan(ctx context.Context, bucket, after string, limit int) ([]state.Item, error)
+	ScanBack(ctx context.Context, bucket, before string, limit int) ([]state.Item, error)
 	Append(ctx context.Context, log string, atMs int64, data []byte) (int64, error)
 	Read(ctx context.Context, log string, after int64, limit int) ([]state.Record, error)
 	ReadBack(ctx context.Context, log string, before int64, limit int) ([]state.Record, error)
@@ -133,6 +134,20 @@ func scanning(t *testing.T, open func() Store) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	got = nil
+	for before := ""; ; before = got[len(got)-1] {
+		page := must(s.ScanBack(ctx, "b", before, 7))(t)
+		for _, it := range page {
+			got = append(got, it.Key)
+		}
+		if len(page) < 7 {
+			break
+		}
+	}
+	slices.Reverse(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("from behind %v, want %v", got, want)
 	}
 }
 
