@@ -48,6 +48,11 @@ func mayExecute(path string) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) == nil
 }
 
+// mayWrite asks the kernel, with the effective user.
+func mayWrite(path string) bool {
+	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
+}
+
 // whoElse says who besides root and this user could change the file at a resolved path or
 // put another in its place (P-32).
 func whoElse(path string) string {

@@ -69,11 +69,12 @@ func (x nameIndex) find(name string) []int {
 
 // codeScan walks the arguments of one interpreter.
 type codeScan struct {
-	row   *codeRow
-	words []Word
-	sure  bool // every option so far is known, so that the first operand is the script
-	quiet bool // an option was there after which nothing is run: --version
-	given bool // an option named a script file, so that operands are data
+	row    *codeRow
+	words  []Word
+	sure   bool // every option so far is known, so that the first operand is the script
+	quiet  bool // an option was there after which nothing is run: --version
+	script int  // index of the word that names the script file
+	given  bool // an option named a script file, so that operands are data
 }
 
 func (s *codeScan) run() (why string, at int) {
@@ -95,7 +96,7 @@ func (s *codeScan) run() (why string, at int) {
 			}
 			i = next
 		default:
-			if done, why := s.operand(text); done {
+			if done, why := s.operand(i); done {
 				return why, i
 			}
 		}
@@ -166,8 +167,8 @@ func (s *codeScan) module(option string, i int) string {
 }
 
 // operand reads a word that is no option. done says that nothing behind it matters.
-func (s *codeScan) operand(text string) (done bool, why string) {
-	row := s.row
+func (s *codeScan) operand(i int) (done bool, why string) {
+	row, text := s.row, s.words[i].Text
 	switch {
 	case text == "-":
 		return true, "it reads its code from standard input"
@@ -179,6 +180,9 @@ func (s *codeScan) operand(text string) (done bool, why string) {
 		return true, "its first argument is code"
 	case row.operand == operandScript:
 		s.quiet = true // there is a script, so standard input is data
+		if s.script == 0 {
+			s.script = i
+		}
 		return s.sure, ""
 	}
 	return false, ""
