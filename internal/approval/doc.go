@@ -1,6 +1,7 @@
-// Package approval reads the approvals document of this machine, exec-approvals.json: what
-// its owner allows, whatever the configuration asks for. It never writes the
-// document, never asks anybody, and never takes a damaged document for an empty one.
+// Package approval asks people. It keeps the approvals document of this machine,
+// exec-approvals.json: what its owner allows, whatever the configuration asks for;
+// and the requests: what is asked, who decided, and what became of it. It never
+// decides by itself, starts nothing, and never takes a damaged document for an empty one.
 package approval
 
 import "errors"

@@ -76,7 +76,7 @@ type Registry struct {
 
 type entry struct {
 	rec   Record
-	rev   int64 // 0 = not durable yet: nobody sees it but who joins it
+	rev   int64         // 0 = not durable yet: nobody sees it but who joins it
 	final chan struct{} // closed when rec is final
 	turn  chan struct{} // holds a token while somebody changes the record in the store
 }
@@ -183,7 +183,7 @@ func (r *Registry) Ask(ctx context.Context, id string, req Request, plan []byte,
 	}
 	timeout = min(timeout, MaxTimeout)
 	if id == "" {
-		id = newID(req.Kind)
+		id = NewID(req.Kind)
 	}
 	now := r.opt.Now()
 	e := newEntry()
@@ -271,7 +271,8 @@ func (r *Registry) abandon(e *entry) {
 	close(e.final)
 }
 
-func newID(kind Kind) string {
+// NewID makes the id of a new request.
+func NewID(kind Kind) string {
 	var b [16]byte
 	rand.Read(b[:]) //nolint:errcheck // it never fails
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

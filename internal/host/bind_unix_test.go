@@ -84,15 +84,21 @@ func TestA30_Drift(t *testing.T) {
 		"script behind a wrapper":    {"nice python3 job.py", replace("work/job.py", "print(2)\n"), "job.py"},
 		"script in sh -c":            {"sh -c 'python3 job.py; tool'", replace("work/job.py", "print(2)\n"), "job.py"},
 		"script in a chain":          {"tool && python3 job.py", replace("work/job.py", "print(2)\n"), "job.py"},
-		"script link moved":          {"python3 link.py", func(y *yard) error { return errors.Join(os.Remove(y.dir+"/work/link.py"), os.Symlink("a.js", y.dir+"/work/link.py")) }, "link.py"},
-		"script gone":                {"python3 job.py", func(y *yard) error { return os.Remove(y.dir + "/work/job.py") }, "job.py"},
-		"script that comes":          {"python3 new.py", func(y *yard) error { return os.WriteFile(y.dir+"/work/new.py", nil, 0o644) }, "new.py"},
-		"executable (app-0007)":      {"./run.sh", replace("work/run.sh", "#!/bin/sh\necho work/run.xx\n"), "run.sh"},
-		"executable by PATH":         {"tool", replace("bin/tool", "#!/bin/sh\necho bin/tooo\n"), "bin/tool"},
-		"PATH shadowed (app-0006)":   {"tool", func(y *yard) error { return os.WriteFile(y.dir+"/first/tool", []byte("#!/bin/sh\n"), 0o755) }, "first/tool"},
-		"directory replaced":         {"tool", func(y *yard) error { return errors.Join(os.Rename(y.dir+"/work", y.dir+"/gone"), os.Mkdir(y.dir+"/work", 0o755)) }, "/work"},
-		"directory a link":           {"tool", func(y *yard) error { return errors.Join(os.Rename(y.dir+"/work", y.dir+"/gone"), os.Symlink("gone", y.dir+"/work")) }, "/work"},
-		"runner's tool":              {"npx lint", replace("node_modules/.bin/lint", "#!/bin/sh\necho node_modules/.bin/lxxx\n"), "lint"},
+		"script link moved": {"python3 link.py", func(y *yard) error {
+			return errors.Join(os.Remove(y.dir+"/work/link.py"), os.Symlink("a.js", y.dir+"/work/link.py"))
+		}, "link.py"},
+		"script gone":              {"python3 job.py", func(y *yard) error { return os.Remove(y.dir + "/work/job.py") }, "job.py"},
+		"script that comes":        {"python3 new.py", func(y *yard) error { return os.WriteFile(y.dir+"/work/new.py", nil, 0o644) }, "new.py"},
+		"executable (app-0007)":    {"./run.sh", replace("work/run.sh", "#!/bin/sh\necho work/run.xx\n"), "run.sh"},
+		"executable by PATH":       {"tool", replace("bin/tool", "#!/bin/sh\necho bin/tooo\n"), "bin/tool"},
+		"PATH shadowed (app-0006)": {"tool", func(y *yard) error { return os.WriteFile(y.dir+"/first/tool", []byte("#!/bin/sh\n"), 0o755) }, "first/tool"},
+		"directory replaced": {"tool", func(y *yard) error {
+			return errors.Join(os.Rename(y.dir+"/work", y.dir+"/gone"), os.Mkdir(y.dir+"/work", 0o755))
+		}, "/work"},
+		"directory a link": {"tool", func(y *yard) error {
+			return errors.Join(os.Rename(y.dir+"/work", y.dir+"/gone"), os.Symlink("gone", y.dir+"/work"))
+		}, "/work"},
+		"runner's tool": {"npx lint", replace("node_modules/.bin/lint", "#!/bin/sh\necho node_modules/.bin/lxxx\n"), "lint"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			y := newYard(t)

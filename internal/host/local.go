@@ -127,6 +127,9 @@ func (l *Local) Close() {
 // Shell is the shell that unjudged commands run in; the error wraps ErrNoShell.
 func (l *Local) Shell() (Shell, error) { return l.shell, l.shellErr }
 
+// PlainShell is the shell that text runs in which a person approved as it stands (P-61).
+func (l *Local) PlainShell() (Shell, error) { return l.plain, l.plainErr }
+
 // Home is the operator's home directory, "" if there is none.
 func (l *Local) Home() string { return l.home }
 

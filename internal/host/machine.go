@@ -21,6 +21,7 @@ type Machine struct {
 	names map[nameKey]*nameSeen
 	files map[string]*fileSeen
 	dirs  map[string]*dirSeen
+	sums  map[string]contentSeen // by resolved path
 }
 
 type nameKey struct{ name, path string }
@@ -63,7 +64,7 @@ func NewMachine(now func() time.Time) *Machine {
 	if now == nil {
 		now = time.Now
 	}
-	return &Machine{now: now, names: map[nameKey]*nameSeen{}, files: map[string]*fileSeen{}, dirs: map[string]*dirSeen{}}
+	return &Machine{now: now, names: map[nameKey]*nameSeen{}, files: map[string]*fileSeen{}, dirs: map[string]*dirSeen{}, sums: map[string]contentSeen{}}
 }
 
 var (
@@ -85,6 +86,8 @@ func (o *once) InPath(name, path, dir string) (*policy.File, error) {
 }
 func (o *once) At(path string) (*policy.File, error) { return o.m.At(path) }
 func (o *once) Dir(path string) (string, error)      { return o.m.Dir(path) }
+
+func (o *once) Content(path string) (*policy.Content, error) { return o.m.Content(path) }
 
 // stamp looks at a directory, once.
 func (o *once) stamp(path string) policy.FileID {

@@ -27,20 +27,20 @@ const (
 
 // argPattern is a compiled argPattern (P-33).
 type argPattern struct {
-	exact string // hexadecimal digest of the exact form, "" = a regular expression
-	some  *regexp2.Regexp
-	whole *regexp2.Regexp // the same, spanning all of the arguments (P-37)
+	exact   string // hexadecimal digest of an exact form, "" = a regular expression
+	content bool   // the digest has the content of what the user can write, too
+	some    *regexp2.Regexp
+	whole   *regexp2.Regexp // the same, spanning all of the arguments (P-37)
 }
 
 func compileArgs(pattern string) (*argPattern, error) {
-	if digest, ok := strings.CutPrefix(pattern, exactForm); ok {
-		if len(digest) != 2*sha256.Size {
-			return nil, errors.New("its digest has the wrong length")
+	for _, form := range []string{exactForm, contentForm} {
+		if digest, ok := strings.CutPrefix(pattern, form); ok {
+			if len(digest) != 2*sha256.Size {
+				return nil, errors.New("its digest has the wrong length")
+			}
+			return &argPattern{exact: strings.ToLower(digest), content: form == contentForm}, nil
 		}
-		return &argPattern{exact: strings.ToLower(digest)}, nil
-	}
-	if strings.HasPrefix(pattern, contentForm) {
-		return nil, errors.New("the form that binds a file's content is not known to this version")
 	}
 	clean, err := checkECMA(pattern)
 	if err != nil {
@@ -71,8 +71,9 @@ type args struct {
 	dir    string       // real working directory, "" = not known
 	joined string
 	ready  bool
-	why    string // why argPattern cannot be tested
-	slow   *bool  // of the whole command: a pattern took too long, no other is tried
+	why    string                    // why argPattern cannot be tested
+	sums   func() ([]string, string) // contents of what the user can write, or why they cannot be told
+	slow   *bool                     // of the whole command: a pattern took too long, no other is tried
 }
 
 // prepare joins the words once.
@@ -141,15 +142,24 @@ func (p *argPattern) matchExact(a *args) (ok bool, why string) {
 	if a.dir == "" {
 		return false, "the directory is not known"
 	}
-	if exactDigest(a.dir, a.words) != p.exact {
+	var sums []string
+	if p.content {
+		if sums, why = a.sums(); why != "" {
+			return false, why
+		}
+	}
+	if exactDigest(a.dir, a.words, sums) != p.exact {
+		if p.content {
+			return false, "it allows exact arguments in one directory and files of one content, and these differ"
+		}
 		return false, "it allows exact arguments in one directory, and these differ"
 	}
 	return true, ""
 }
 
 // exactDigest is the digest of sha256:cwd-argv:v1 over the directory and the arguments
-// behind the program's name.
-func exactDigest(dir string, words []shell.Word) string {
+// behind the program's name; with sums of contents it is that of the content form.
+func exactDigest(dir string, words []shell.Word, sums []string) string {
 	h := sha256.New()
 	field := func(s string) {
 		h.Write([]byte(s)) // a hash never fails
@@ -161,6 +171,9 @@ func exactDigest(dir string, words []shell.Word) string {
 	for i := range words {
 		field(strconv.Itoa(len(words[i].Text)))
 		field(words[i].Text)
+	}
+	for _, sum := range sums {
+		field(sum)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

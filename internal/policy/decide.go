@@ -69,8 +69,7 @@ type AllowAlways struct {
 	Why     string        `json:"why,omitempty"` // when Entries is empty
 }
 
-// StoredEntry is one entry that would be stored. Whoever stores it binds the content too
-// when the user can write to the program (A-31).
+// StoredEntry is one entry that would be stored (A-31).
 type StoredEntry struct {
 	Pattern    string `json:"pattern"`
 	ArgPattern string `json:"argPattern"`
@@ -101,7 +100,9 @@ func Decide(in Input) Decision {
 			d.Plan = j.plan
 		}
 		sort.SliceStable(d.Remarks, func(i, k int) bool { return d.Remarks[i].Span.Start < d.Remarks[k].Span.Start })
-		d.AllowAlways = d.always()
+		if in.Explain || d.Effective.Ask.Value != AskOff { // it may read files
+			d.AllowAlways = d.always(j.judge)
+		}
 	}
 	d.decide(&in)
 	return d
@@ -180,7 +181,7 @@ func (d *Decision) missReason() {
 
 // always says what an answer "allow always" would store (A-31): one entry for each segment
 // that missed.
-func (d *Decision) always() *AllowAlways {
+func (d *Decision) always(j *judge) *AllowAlways {
 	if d.Inline != "" {
 		return &AllowAlways{Why: "code on the command line is never stored"}
 	}
@@ -203,7 +204,15 @@ func (d *Decision) always() *AllowAlways {
 				return &AllowAlways{Why: s.Program + ": the arguments are not literal"}
 			}
 		}
-		out.Entries = append(out.Entries, StoredEntry{s.file.Real, exactForm + exactDigest(s.dir, s.args[1:])})
+		sums, why := j.contents(s.args, s.file, s.dir)
+		if why != "" {
+			return &AllowAlways{Why: s.Program + ": " + why}
+		}
+		form := exactForm
+		if len(sums) > 0 {
+			form = contentForm
+		}
+		out.Entries = append(out.Entries, StoredEntry{s.file.Real, form + exactDigest(s.dir, s.args[1:], sums)})
 	}
 	if len(out.Entries) == 0 && out.Why == "" {
 		out.Why = "nothing missed"

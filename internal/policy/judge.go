@@ -21,6 +21,7 @@ type judgement struct {
 	satisfied bool
 	plan      *Plan // when satisfied
 	whole     *Plan // when all of it is understood and could be started, satisfied or not
+	judge     *judge
 	inline    string // code on the command line, or that it cannot be ruled out (P-40)
 }
 
@@ -50,6 +51,7 @@ type found struct {
 
 func judgeCommand(in *Input) judgement {
 	j := &judge{in: in, m: in.Machine}
+	j.out.judge = j
 	script := shell.Analyze(in.Command)
 	j.out.remarks = script.Remarks
 	if real, err := j.m.Dir(in.Dir); err != nil {
@@ -250,6 +252,41 @@ func (j *judge) find(word, dir, dirNo string) (*File, error) {
 	}
 	j.files = append(j.files, f)
 	return f.file, f.err
+}
+
+// contents are the sums of what a use of a program runs and the user can write: the program
+// first, then the script file it is given. why says that they cannot be told.
+func (j *judge) contents(words []shell.Word, file *File, dir string) (sums []string, why string) {
+	files := []string{file.Real}
+	for _, name := range []string{baseName(words[0].Text), baseName(file.Real)} {
+		if kind, _ := shell.PackageRunner(name, words); kind != shell.NoRunner {
+			return nil, "it runs files that a package names"
+		}
+		at, why := shell.ScriptFile(name, words)
+		switch {
+		case why != "":
+			return nil, why
+		case at == 0 || words[at].Text == "":
+			continue
+		case words[at].Text[0] == '/':
+			files = append(files, words[at].Text)
+		case dir == "":
+			return nil, "the directory of its script is not known"
+		default:
+			files = append(files, dir+"/"+words[at].Text)
+		}
+		break
+	}
+	for _, path := range files {
+		c, err := j.m.Content(path)
+		if err != nil {
+			return nil, err.Error()
+		}
+		if c.Writable {
+			sums = append(sums, c.SHA256)
+		}
+	}
+	return sums, ""
 }
 
 // reason is an error that is only a text for people.

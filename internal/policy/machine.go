@@ -20,6 +20,13 @@ type File struct {
 	Loose string
 }
 
+// Content is what is in a file.
+type Content struct {
+	Real     string // all symbolic links resolved
+	Writable bool   // this user can change the file or put another in its place
+	SHA256   string // in hex, only when Writable
+}
+
 // Machine answers what the judge must know of the machine that would run the command. All
 // errors are reasons for people: "not found in PATH", "is a directory".
 type Machine interface {
@@ -31,6 +38,9 @@ type Machine interface {
 	// At looks at the program at an absolute path, which need not be clean: it is resolved
 	// as the kernel does.
 	At(path string) (*File, error)
+	// Content looks at the content of a file that is run or interpreted. The path is
+	// absolute and need not be clean.
+	Content(path string) (*Content, error)
 	// Dir resolves all links of an absolute path that must be a directory.
 	Dir(path string) (real string, err error)
 }

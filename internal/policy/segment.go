@@ -346,7 +346,7 @@ func (s *segment) leaf(n names, words []shell.Word, file *File, applet bool) {
 
 // entry holds the program against the allowlist.
 func (s *segment) entry(words []shell.Word, file *File, applet, carrier bool) bool {
-	u := use{file: file, args: args{words: words[1:], dir: s.dir, slow: &s.j.slow}, applet: applet, exact: file.Loose != "", carrier: carrier, same: s.sameFile}
+	u := use{file: file, args: args{words: words[1:], dir: s.dir, slow: &s.j.slow, sums: func() ([]string, string) { return s.j.contents(words, file, s.dir) }}, applet: applet, exact: file.Loose != "", carrier: carrier, same: s.sameFile}
 	if !strings.Contains(words[0].Text, "/") {
 		u.bare = words[0].Text
 	}

@@ -1,6 +1,10 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+)
 
 // Names of the tools that callers see.
 const (
@@ -19,6 +23,40 @@ type ToolRequest struct {
 	SessionKey     string          `json:"sessionKey,omitempty"`
 	IdempotencyKey string          `json:"idempotencyKey,omitempty"`
 	DryRun         bool            `json:"dryRun,omitempty"`
+	Wait           Wait            `json:"wait,omitempty"` // for a person's answer, within the call (A-13)
+}
+
+// Wait is how long a call waits for a person: 0 = not at all, else milliseconds; below 0 =
+// until there is an answer. On the wire it is true, false or a number.
+type Wait int64
+
+// WaitForever waits until there is an answer.
+const WaitForever Wait = -1
+
+// UnmarshalJSON reads true, false or milliseconds.
+func (w *Wait) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case "true":
+		*w = WaitForever
+		return nil
+	case "false", "null":
+		*w = 0
+		return nil
+	}
+	var ms float64
+	if err := json.Unmarshal(data, &ms); err != nil || ms < 0 || ms > 24*60*60*1000 {
+		return errors.New("wait is true, false or a number of milliseconds up to a day")
+	}
+	*w = Wait(ms)
+	return nil
+}
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (w Wait) MarshalJSON() ([]byte, error) {
+	if w < 0 {
+		return []byte("true"), nil
+	}
+	return strconv.AppendInt(nil, int64(w), 10), nil
 }
 
 // ToolResult is the answer of one tool call. A refusal is a result (status denied),

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"fmt"
 
 	"openclaw/internal/protocol"
@@ -20,6 +21,26 @@ func (s *Service) ended(e session.End) {
 	if early {
 		return
 	}
+	if id := readOrigin(e).Approval; id != "" {
+		s.approvedEnded(id, e)
+		return
+	}
+	s.conclude(e)
+}
+
+// approvedEnded keeps the end of an approved command with its approval before anything
+// else is told of it. It is work for the disk, so it is done beside.
+func (s *Service) approvedEnded(id string, e session.End) {
+	s.ending.Go(func() {
+		if reg, err := s.Approvals(context.Background()); err == nil {
+			s.setRun(context.Background(), reg, id, ranTo(e.State))
+		}
+		s.conclude(e)
+	})
+}
+
+// conclude tells of an end and records it.
+func (s *Service) conclude(e session.End) {
 	key := e.State.Key
 	if e.State.Status == protocol.StatusLost && !e.Again {
 		s.log.Warn("command lost with the program that ran it", "session", e.State.ID, "agent", e.State.Agent)
@@ -49,8 +70,12 @@ func (s *Service) begin() {
 // yet; it asks for a wake.
 func finished(e session.End) protocol.Event {
 	st := e.State
+	run := st.ID
+	if id := readOrigin(e).Approval; id != "" { // in all events of it
+		run = id
+	}
 	return protocol.Event{
-		Kind: protocol.EventFinished, Key: st.Key, Agent: st.Agent, SessionKey: st.SessionKey, RunID: st.ID, SessionID: st.ID,
+		Kind: protocol.EventFinished, Key: st.Key, Agent: st.Agent, SessionKey: st.SessionKey, RunID: run, SessionID: st.ID,
 		Host: st.Host, Command: st.Command, Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal,
 		TimedOut: st.TimedOut, DurationMs: ms(duration(st)), Tail: e.Tail, Wake: true,
 		Text: fmt.Sprintf("Exec finished (%s) %s\n%s", st.ID, stateLine(st), e.Tail),

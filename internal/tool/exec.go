@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"openclaw/internal/approval"
 	"openclaw/internal/config"
 	"openclaw/internal/host"
 	"openclaw/internal/policy"
@@ -52,7 +53,9 @@ func (s *Service) exec(ctx context.Context, c Caller, req protocol.ToolRequest, 
 	if req.DryRun {
 		return dryRun(run.decision), nil
 	}
-	run.decision = policy.Unanswered(run.decision)
+	if run.decision.Outcome == policy.OutcomeAsk {
+		return s.ask(ctx, cfg, run, env, req, watch)
+	}
 	if run.decision.Outcome != policy.OutcomeAllow {
 		return s.denied(run, denial(run.decision), false), nil
 	}
@@ -61,15 +64,25 @@ func (s *Service) exec(ctx context.Context, c Caller, req protocol.ToolRequest, 
 
 // launch prepares and starts a command that may run.
 func (s *Service) launch(ctx context.Context, cfg *config.Config, r *run, env map[string]string, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
-	judged := r.decision.Judged()
-	want := s.hostRequest(cfg, r)
-	want.Env, want.Path, want.Judged, want.Snapshot = env, r.place.path, judged, !judged && !s.ownPath
-	if judged {
+	if r.decision.Judged() {
 		r.walked = r.decision.Plan
 	}
 	if r.decision.Effective.Security.Value != policy.Full && r.walked == nil { // never by a shell (P-60)
 		return nil, &protocol.Error{Type: protocol.ErrInternal, Message: "allowed, but there is no judged plan to run"}
 	}
+	res, err := s.launchAs(ctx, cfg, r, env, watch)
+	if errors.Is(err, proc.ErrChanged) {
+		return s.denied(r, protocol.Denied{Rule: "P-60", Reason: changed(err), Hint: "run it again; it is judged anew"}, false), nil
+	}
+	return res, err
+}
+
+// launchAs prepares and starts a command in the way that was chosen: its judged plan, or
+// the text by a shell.
+func (s *Service) launchAs(ctx context.Context, cfg *config.Config, r *run, env map[string]string, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
+	judged := r.decision.Judged()
+	want := s.hostRequest(cfg, r)
+	want.Env, want.Path, want.Judged, want.Snapshot = env, r.place.path, judged, !judged && !s.ownPath
 	want.NoShell = r.walked != nil
 	launch, err := s.host.Prepare(ctx, want)
 	if err != nil {
@@ -80,11 +93,7 @@ func (s *Service) launch(ctx context.Context, cfg *config.Config, r *run, env ma
 			return nil, invalid("%s", slip.Error())
 		}
 	}
-	res, err := s.start(ctx, r, launch, watch)
-	if errors.Is(err, proc.ErrChanged) {
-		return s.denied(r, protocol.Denied{Rule: "P-60", Reason: changed(err), Hint: "run it again; it is judged anew"}, false), nil
-	}
-	return res, err
+	return s.start(ctx, r, launch, watch)
 }
 
 func denial(d policy.Decision) protocol.Denied {
@@ -100,6 +109,11 @@ type run struct {
 	decision policy.Decision
 	walked   *shell.Plan // what runs instead of a shell; nil = a shell
 	warnings []string
+
+	approval *approval.Record // what a person allowed; nil = nobody was asked
+	detached bool             // nobody waits for its end
+	before   func() error     // called right before the start, which an error prevents; may be nil
+	started  func()           // called once it has started; may be nil
 }
 
 func (r *run) warn(text string) { r.warnings = append(r.warnings, text) }
@@ -110,12 +124,20 @@ func (s *Service) start(ctx context.Context, r *run, launch *host.Launch, watch 
 	req := session.RunRequest{Plan: plan, Yield: yield, MaxChars: r.settings.MaxOutputChars, TailTo: tailChars}
 	var snap session.Snapshot
 	var err error
+	if r.before != nil {
+		if err := r.before(); err != nil {
+			return nil, err
+		}
+	}
 	for range 8 { // an id that is taken is drawn again
 		req.Plan.ID = session.NewID()
+		if r.approval != nil { // it is known before the start, so that it is never lost
+			req.Plan.ID = r.approval.Slug
+		}
 		follow := newFollower(s.table, req.Plan, watch)
-		snap, err = s.table.Run(ctx, req, follow.started())
+		snap, err = s.table.Run(ctx, req, r.tell(follow.started()))
 		follow.end(ctx, err == nil && snap.Finished())
-		if !errors.Is(err, session.ErrDuplicate) {
+		if !errors.Is(err, session.ErrDuplicate) || r.approval != nil {
 			break
 		}
 	}
@@ -123,6 +145,19 @@ func (s *Service) start(ctx context.Context, r *run, launch *host.Launch, watch 
 		return nil, err
 	}
 	return execResult(r, launch, snap), nil
+}
+
+// tell adds the run's own notice to who is called at the start.
+func (r *run) tell(follow func(session.State)) func(session.State) {
+	if r.started == nil {
+		return follow
+	}
+	return func(st session.State) {
+		r.started()
+		if follow != nil {
+			follow(st)
+		}
+	}
 }
 
 // timeoutOf is the total life of the command; 0 = no limit.
@@ -151,7 +186,7 @@ func (s *Service) plan(r *run, launch *host.Launch) (session.Plan, time.Duration
 	plan := session.Plan{
 		Agent: r.caller.Agent, SessionKey: r.caller.SessionKey, Host: "gateway", Command: p.Command,
 		Dir: launch.Dir, Env: launch.Env,
-		PTY: p.PTY, Cols: p.Cols, Rows: p.Rows, Stdin: p.Stdin || background, Streams: p.Streams, Background: background, Timeout: timeout,
+		PTY: p.PTY, Cols: p.Cols, Rows: p.Rows, Stdin: p.Stdin || background, Streams: p.Streams, Background: background || r.detached, Timeout: timeout,
 		Retain:      time.Duration(set.CleanupMs) * time.Millisecond,
 		IdleInput:   time.Duration(set.InputWaitIdleMs) * time.Millisecond,
 		LogMaxBytes: set.LogMaxBytes, MaxRunning: set.MaxSessions, EndLeftovers: set.Leftovers == "end",

@@ -18,6 +18,7 @@ import (
 type judge struct {
 	machine  *host.Machine
 	document *approval.Reader
+	file     *approval.File
 	stateDir string
 	self     string // real path of our own program, "" = not known
 
@@ -27,7 +28,7 @@ type judge struct {
 }
 
 func newJudge(stateDir, home, program string) *judge {
-	j := &judge{machine: host.NewMachine(nil), document: approval.NewReader(stateDir, home), stateDir: stateDir}
+	j := &judge{machine: host.NewMachine(nil), document: approval.NewReader(stateDir, home), file: approval.NewFile(stateDir), stateDir: stateDir}
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		j.self = real
 	}

@@ -21,6 +21,9 @@ func (s *Service) process(ctx context.Context, c Caller, req protocol.ToolReques
 	if err != nil {
 		return nil, err
 	}
+	if res, err := s.byApproval(ctx, c, &p); res != nil || err != nil {
+		return res, err
+	}
 	act := action{ctx: ctx, table: s.table, agent: c.Agent, params: p}
 	act.maxChars = s.cfg.Load().Exec(c.Agent).PendingMaxOutputChars
 	switch p.Action {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"openclaw/internal/approval"
 	"openclaw/internal/jsonlog"
 	"openclaw/internal/protocol"
 	"openclaw/internal/redact"
@@ -38,6 +39,7 @@ type runRecord struct {
 	Decision   string          `json:"decision"`
 	Rule       string          `json:"rule"`
 	Reason     string          `json:"reason,omitempty"`
+	Approval   string          `json:"approval,omitempty"`
 	Status     protocol.Status `json:"status"`
 	ExitCode   *int            `json:"exitCode,omitempty"`
 	Signal     string          `json:"signal,omitempty"`
@@ -51,13 +53,19 @@ type origin struct {
 	Origin     string `json:"origin"`
 	Decision   string `json:"decision"`
 	Rule       string `json:"rule"`
+	Approval   string `json:"approval,omitempty"` // id of what a person allowed
+	Detached   bool   `json:"detached,omitempty"` // nobody waits for its end
 }
 
 func originOf(r *run) json.RawMessage {
-	data, err := json.Marshal(origin{
+	from := origin{
 		Credential: r.caller.Credential, Origin: r.caller.Origin,
-		Decision: string(r.decision.Outcome), Rule: r.decision.Rule,
-	})
+		Decision: string(r.decision.Outcome), Rule: r.decision.Rule, Detached: r.detached,
+	}
+	if r.approval != nil {
+		from.Approval = r.approval.ID
+	}
+	data, err := json.Marshal(from)
 	if err != nil { // strings always can be
 		return nil
 	}
@@ -67,17 +75,21 @@ func originOf(r *run) json.RawMessage {
 // end writes the record of a session that has ended, under its key.
 func (r *recorder) end(e session.End) {
 	st := e.State
-	var from origin
-	if json.Unmarshal(e.Record, &from) != nil { // of a version that wrote it otherwise
-		from = origin{}
-	}
+	from := readOrigin(e)
 	// A record that cannot be kept does not stop a full/off run (X-21).
 	_ = r.lines.AppendKey(runRecord{
 		AtMs: st.Started.UnixMilli(), SessionID: st.ID, Key: st.Key, Agent: st.Agent, SessionKey: st.SessionKey,
 		Credential: from.Credential, Origin: from.Origin, Host: st.Host, Cwd: st.Dir, Command: redact.Text(st.Command),
-		Decision: from.Decision, Rule: from.Rule, Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal,
+		Decision: from.Decision, Rule: from.Rule, Approval: from.Approval, Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal,
 		TimedOut: st.TimedOut, DurationMs: ms(duration(st)),
 	}, st.Key)
+}
+
+func readOrigin(e session.End) (from origin) {
+	if json.Unmarshal(e.Record, &from) != nil { // of a version that wrote it otherwise
+		return origin{}
+	}
+	return from
 }
 
 // has reports whether the record of a session is in the file: a daemon that died may have
@@ -110,6 +122,15 @@ func (r *recorder) denied(run *run, d protocol.Denied) {
 	_ = r.lines.Append(runRecord{
 		AtMs: time.Now().UnixMilli(), Agent: c.Agent, SessionKey: c.SessionKey, Credential: c.Credential, Origin: c.Origin,
 		Host: "gateway", Command: redact.Text(run.params.Command), Decision: "deny", Rule: d.Rule, Reason: d.Reason,
+		Status: protocol.StatusDenied,
+	})
+}
+
+// refused records a command that was asked for and did not run.
+func (r *recorder) refused(req *approval.Request, reason string) {
+	_ = r.lines.Append(runRecord{
+		AtMs: time.Now().UnixMilli(), Agent: req.Agent, SessionKey: req.SessionKey, Credential: req.Credential, Origin: req.Origin,
+		Host: req.Host, Cwd: req.Cwd, Command: redact.Text(req.Command), Decision: "deny", Rule: "A-11", Reason: reason,
 		Status: protocol.StatusDenied,
 	})
 }

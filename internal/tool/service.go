@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"openclaw/internal/approval"
 	"openclaw/internal/config"
 	"openclaw/internal/event"
 	"openclaw/internal/host"
@@ -36,7 +37,10 @@ type Options struct {
 	// called for every one that ends; nil = InProcess(false).
 	Sessions func(dir string, onEnd func(session.End)) (Sessions, error)
 	Program  string // absolute path of our own program, "" = not known
-	OwnPath  bool   // keep Environ's PATH as it is (no daemon: the caller's own, P-32)
+	// Store opens the durable store of approvals and says how it is closed; nil = they end
+	// with this program, whose caller waits for the answers.
+	Store   func(context.Context) (approval.Store, func() error, error)
+	OwnPath bool // keep Environ's PATH as it is (no daemon: the caller's own, P-32)
 }
 
 // Service answers tool calls. Its owner calls Close.
@@ -48,6 +52,11 @@ type Service struct {
 	cfg      atomic.Pointer[config.Config]
 	host     *host.Local
 	judge    *judge
+	desk     *desk
+	flights  *flights
+	resumed  sync.Once // what an earlier program left has been dealt with
+	ending   sync.WaitGroup
+	notices  notices
 	table    Sessions
 	events   *event.Bus
 	record   *recorder
@@ -82,6 +91,13 @@ func Open(opt Options) (*Service, error) {
 		events: opt.Events, record: &recorder{lines: lines, path: path}, answers: newAnswers(), early: []session.End{},
 	}
 	s.cfg.Store(opt.Config)
+	if opt.Store == nil {
+		opt.Store = func(context.Context) (approval.Store, func() error, error) {
+			return approval.NewMemory(), func() error { return nil }, nil
+		}
+	}
+	s.flights = newFlights()
+	s.desk = &desk{store: opt.Store, options: approval.Options{OnFinal: s.decided, HistoryDays: opt.Config.Approvals.HistoryDays}}
 	if s.table, err = opt.Sessions(filepath.Join(dir, "sessions"), s.ended); err != nil {
 		return nil, errors.Join(err, lines.Close())
 	}
@@ -114,8 +130,11 @@ func (s *Service) Warm(ctx context.Context) {
 // Close ends what does not outlive this program and flushes the record.
 func (s *Service) Close() error {
 	s.host.Close()
+	s.notices.stop()
 	err := s.table.Stop()
 	s.answers.running.Wait()
+	s.ending.Wait()
+	err = errors.Join(err, s.desk.shut())
 	// The record before the sessions let go: they are told of what is in it.
 	return errors.Join(err, s.record.close(), s.table.Close())
 }
