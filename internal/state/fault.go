@@ -36,7 +36,12 @@ func (s *Store) plain(doing string, err error) error {
 			return fmt.Errorf("%w: %s: %w", ErrLocked, s.path, err)
 		}
 	}
-	return fmt.Errorf("%s %s: %w", doing, s.path, err)
+	select {
+	case <-s.quit: // the library's own words for it are no value to compare with
+		return fmt.Errorf("%w: %s %s: %w", ErrClosed, doing, s.path, err)
+	default:
+		return fmt.Errorf("%s %s: %w", doing, s.path, err)
+	}
 }
 
 // escape makes a path part of a URI as SQLite reads it.

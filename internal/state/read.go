@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 )
 
 // Get returns a key's value; the error wraps ErrNotFound when there is none.
@@ -92,11 +94,18 @@ func (s *Store) Check(ctx context.Context) error {
 	return nil
 }
 
-// Backup writes a copy, as of now, to a file that must not be there yet.
+// Backup writes a copy, as of now, to a file (0600) that must not be there yet; half a
+// copy is taken away again. Writers wait meanwhile.
 func (s *Store) Backup(ctx context.Context, path string) error {
+	path, err := filepath.Abs(path) // the library reads "file:..." as a URI
+	if err != nil {
+		return fmt.Errorf("back up the store: %w", err)
+	}
 	if err := newFile(path); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
 	}
-	_, err := s.wdb.ExecContext(ctx, "VACUUM INTO ?", path)
-	return s.plain("back up", err)
+	if _, err := s.wdb.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return errors.Join(s.plain("back up", err), os.Remove(path))
+	}
+	return nil
 }

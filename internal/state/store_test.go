@@ -149,11 +149,16 @@ func TestDamaged(t *testing.T) {
 		make func(path string) error
 		want error
 	}{
-		"no database": {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("not a database ", 100)), 0o600) }, state.ErrDamaged},
-		"a wal alone": {func(p string) error { return os.WriteFile(p+"-wal", []byte("x"), 0o600) }, state.ErrDamaged},
-		"a directory": {func(p string) error { return os.Mkdir(p, 0o700) }, state.ErrDamaged},
-		"newer":       {func(p string) error { return sqlDo(p, "PRAGMA user_version = 99") }, state.ErrNewer},
-		"another's":   {func(p string) error { return sqlDo(p, "CREATE TABLE t (a)") }, state.ErrDamaged},
+		"no database":             {func(p string) error { return os.WriteFile(p, []byte(strings.Repeat("not a database ", 100)), 0o600) }, state.ErrDamaged},
+		"a wal alone":             {func(p string) error { return os.WriteFile(p+"-wal", []byte("x"), 0o600) }, state.ErrDamaged},
+		"a directory":             {func(p string) error { return os.Mkdir(p, 0o700) }, state.ErrDamaged},
+		"newer":                   {func(p string) error { return sqlDo(p, "PRAGMA application_id = 0x6f636c77; PRAGMA user_version = 99") }, state.ErrNewer},
+		"another's, same version": {func(p string) error { return sqlDo(p, "CREATE TABLE item (a); PRAGMA user_version = 1") }, state.ErrDamaged},
+		"a shm alone":             {func(p string) error { return os.WriteFile(p+"-shm", []byte("x"), 0o600) }, state.ErrDamaged},
+		"emptied beside its wal": {func(p string) error {
+			return errors.Join(os.WriteFile(p, nil, 0o600), os.WriteFile(p+"-wal", []byte("x"), 0o600))
+		}, state.ErrDamaged},
+		"another's": {func(p string) error { return sqlDo(p, "CREATE TABLE t (a)") }, state.ErrDamaged},
 		"cut": {func(p string) error {
 			s, err := state.Open(context.Background(), p)
 			if err != nil {
