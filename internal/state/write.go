@@ -111,9 +111,9 @@ func checkValue(v []byte) error {
 	return nil
 }
 
-// own copies what a caller gave: one whose context ends goes on with its buffer while the
+// copyOf copies what a caller gave: one whose context ends goes on with its buffer while the
 // writer may still read it. It is never nil, which the table keeps for what was deleted.
-func own(value []byte) []byte { return append([]byte{}, value...) }
+func copyOf(value []byte) []byte { return append([]byte{}, value...) }
 
 // Put sets a key when its present revision is rev (0 = it must not be there) and returns
 // the new revision, once it is on the disk. Otherwise the error wraps ErrConflict.
@@ -121,7 +121,7 @@ func (s *Store) Put(ctx context.Context, bucket, key string, value []byte, rev i
 	if err := errors.Join(checkNames(bucket, key), checkValue(value)); err != nil {
 		return 0, err
 	}
-	value = own(value)
+	value = copyOf(value)
 	var next int64
 	err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		have, deleted, err := revision(ctx, tx, bucket, key)
@@ -185,7 +185,7 @@ func (s *Store) Append(ctx context.Context, log string, atMs int64, data []byte)
 	if err := errors.Join(checkNames(log), checkValue(data)); err != nil {
 		return 0, err
 	}
-	data = own(data)
+	data = copyOf(data)
 	var seq int64
 	err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, "INSERT INTO sequence (log, next) VALUES (?, 2) ON CONFLICT (log) DO UPDATE SET next = next + 1 RETURNING next - 1", log).Scan(&seq)
