@@ -23,20 +23,29 @@ func (s *Store) plain(doing string, err error) error {
 		}
 	}
 	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("%w: %s %s: %w", ErrFull, doing, s.path, err)
+		return fmt.Errorf("%w: %s %s: %w; make room, what is stored is still there", ErrFull, doing, s.path, err)
 	}
 	var e *sqlite.Error
 	if errors.As(err, &e) {
-		switch e.Code() & 0xff {
+		code := e.Code()
+		if code == sqlite3.SQLITE_IOERR_SHMSIZE { // no room to make the -shm file longer
+			code = sqlite3.SQLITE_FULL
+		}
+		switch code & 0xff {
 		case sqlite3.SQLITE_FULL:
-			return fmt.Errorf("%w: %s %s: %w", ErrFull, doing, s.path, err)
+			return fmt.Errorf("%w: %s %s: %w; make room, what is stored is still there", ErrFull, doing, s.path, err)
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 			return fmt.Errorf("%w: %s: %w; move it away (with -wal and -shm) and put a copy in its place", ErrDamaged, s.path, err)
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-			return fmt.Errorf("%w: %s: %w", ErrLocked, s.path, err)
+			return fmt.Errorf("%w: %s: %w; close it there", ErrLocked, s.path, err)
 		}
 	}
-	return fmt.Errorf("%s %s: %w", doing, s.path, err)
+	select {
+	case <-s.quit: // the library's own words for it are no value to compare with
+		return fmt.Errorf("%w: %s %s: %w", ErrClosed, doing, s.path, err)
+	default:
+		return fmt.Errorf("%s %s: %w", doing, s.path, err)
+	}
 }
 
 // escape makes a path part of a URI as SQLite reads it.

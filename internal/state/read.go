@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 )
 
 // Get returns a key's value; the error wraps ErrNotFound when there is none.
@@ -19,16 +21,16 @@ func (s *Store) Get(ctx context.Context, bucket, key string) (Item, error) {
 
 // Scan returns up to limit items of a bucket behind the key after, in the order of keys.
 func (s *Store) Scan(ctx context.Context, bucket, after string, limit int) ([]Item, error) {
-	return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key > ? AND value IS NOT NULL ORDER BY key LIMIT ?", bucket, after, limit)
+	return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key > ? AND value IS NOT NULL ORDER BY key LIMIT ?", bucket, after, max(limit, 0))
 }
 
 // ScanBack returns up to limit items of a bucket in front of the key before, the last
 // first; before "" begins at the end.
 func (s *Store) ScanBack(ctx context.Context, bucket, before string, limit int) ([]Item, error) {
 	if before == "" {
-		return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND value IS NOT NULL ORDER BY key DESC LIMIT ?", bucket, limit)
+		return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND value IS NOT NULL ORDER BY key DESC LIMIT ?", bucket, max(limit, 0))
 	}
-	return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key < ? AND value IS NOT NULL ORDER BY key DESC LIMIT ?", bucket, before, limit)
+	return s.items(ctx, "SELECT key, rev, value FROM item WHERE bucket = ? AND key < ? AND value IS NOT NULL ORDER BY key DESC LIMIT ?", bucket, before, max(limit, 0))
 }
 
 func (s *Store) items(ctx context.Context, query string, args ...any) ([]Item, error) {
@@ -50,7 +52,7 @@ func (s *Store) items(ctx context.Context, query string, args ...any) ([]Item, e
 
 // Read returns up to limit records of a log behind a sequence number, oldest first.
 func (s *Store) Read(ctx context.Context, log string, after int64, limit int) ([]Record, error) {
-	return s.records(ctx, "SELECT seq, at, data FROM record WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?", log, after, limit)
+	return s.records(ctx, "SELECT seq, at, data FROM record WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?", log, after, max(limit, 0))
 }
 
 // ReadBack returns up to limit records in front of a sequence number, newest first; before
@@ -59,7 +61,7 @@ func (s *Store) ReadBack(ctx context.Context, log string, before int64, limit in
 	if before <= 0 {
 		before = 1<<63 - 1
 	}
-	return s.records(ctx, "SELECT seq, at, data FROM record WHERE log = ? AND seq < ? ORDER BY seq DESC LIMIT ?", log, before, limit)
+	return s.records(ctx, "SELECT seq, at, data FROM record WHERE log = ? AND seq < ? ORDER BY seq DESC LIMIT ?", log, before, max(limit, 0))
 }
 
 func (s *Store) records(ctx context.Context, query string, args ...any) ([]Record, error) {
@@ -92,11 +94,18 @@ func (s *Store) Check(ctx context.Context) error {
 	return nil
 }
 
-// Backup writes a copy, as of now, to a file that must not be there yet.
+// Backup writes a copy, as of now, to a file (0600) that must not be there yet; half a
+// copy is taken away again. Writers wait meanwhile.
 func (s *Store) Backup(ctx context.Context, path string) error {
+	path, err := filepath.Abs(path) // the library reads "file:..." as a URI
+	if err != nil {
+		return fmt.Errorf("back up the store: %w", err)
+	}
 	if err := newFile(path); err != nil {
 		return fmt.Errorf("back up the store: %w", err)
 	}
-	_, err := s.wdb.ExecContext(ctx, "VACUUM INTO ?", path)
-	return s.plain("back up", err)
+	if _, err := s.wdb.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return errors.Join(s.plain("back up", err), os.Remove(path))
+	}
+	return nil
 }

@@ -65,12 +65,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := safefile.Dir(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	lock, err := safefile.TryLock(path + ".lock")
-	if errors.Is(err, safefile.ErrLocked) {
-		return nil, fmt.Errorf("%w: %s; one gateway serves a state directory at a time", ErrLocked, path)
-	}
+	lock, err := hold(path)
 	if err != nil {
-		return nil, fmt.Errorf("lock the store: %w", err)
+		return nil, err
 	}
 	s := &Store{path: path, lock: lock, ops: make(chan *op), quit: make(chan struct{})}
 	if err := s.open(ctx); err != nil {
@@ -84,7 +81,8 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.file(); err != nil {
 		return err
 	}
-	const common = "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_pragma=trusted_schema(OFF)"
+	// fullfsync: on macOS an fsync alone leaves the data in the drive's cache.
+	const common = "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)&_pragma=trusted_schema(OFF)"
 	var err error
 	if s.wdb, err = sql.Open("sqlite", "file:"+escape(s.path)+"?"+common+"&_txlock=immediate"); err != nil {
 		return err
@@ -93,7 +91,8 @@ func (s *Store) open(ctx context.Context) error {
 	if s.db, err = sql.Open("sqlite", "file:"+escape(s.path)+"?"+common+"&_pragma=query_only(1)"); err != nil {
 		return err
 	}
-	s.db.SetMaxOpenConns(4)
+	s.db.SetMaxOpenConns(readers)
+	s.db.SetMaxIdleConns(readers) // opening one costs more than a read
 	return s.schema(ctx)
 }
 
@@ -104,13 +103,15 @@ func (s *Store) file() error {
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is not a regular file", ErrDamaged, s.path)
+	case err == nil && info.Size() == 0:
+		return errors.Join(safefile.Check(s.path), s.leftAlone())
 	case err == nil:
 		return safefile.Check(s.path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if _, err := os.Lstat(s.path + "-wal"); err == nil {
-		return fmt.Errorf("%w: %s has gone, but its -wal file stands; put it back from a copy, or move both away to begin anew", ErrDamaged, s.path)
+	if err := s.leftAlone(); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -119,8 +120,23 @@ func (s *Store) file() error {
 	return f.Close()
 }
 
-// version of the schema, in the file's user_version.
-const version = 1
+// leftAlone refuses to begin a store beside what another left: the library would drop a
+// -wal without its file, and with it what was written last. It makes both only once the
+// file has its first page, so an end in the middle of making a store leaves neither.
+func (s *Store) leftAlone() error {
+	for _, end := range []string{"-wal", "-shm"} {
+		if _, err := os.Lstat(s.path + end); err == nil {
+			return fmt.Errorf("%w: %s is gone or empty, but its %s file stands; put it back from a copy, or move both away to begin anew", ErrDamaged, s.path, end)
+		}
+	}
+	return nil
+}
+
+const (
+	readers     = 4          // connections that read
+	application = 0x6f636c77 // the file's application_id, so that another program's file is not taken for ours
+	version     = 1          // of the schema, the file's user_version
+)
 
 const schema = `
 CREATE TABLE item (bucket TEXT NOT NULL, key TEXT NOT NULL, rev INTEGER NOT NULL, value BLOB, PRIMARY KEY (bucket, key)) WITHOUT ROWID;
@@ -130,21 +146,17 @@ CREATE TABLE sequence (log TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWI
 `
 
 func (s *Store) schema(ctx context.Context) error {
-	var have, tables int
-	if err := s.wdb.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+	var app, have, tables int
+	err := s.wdb.QueryRowContext(ctx, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id, pragma_user_version").Scan(&app, &have, &tables)
+	switch {
+	case err != nil:
 		return err
-	}
-	if have > version {
-		return fmt.Errorf("%w: version %d, this program knows %d; use a newer program", ErrNewer, have, version)
-	}
-	if have == version {
+	case app == application && have > version:
+		return fmt.Errorf("%w: %s has version %d, this program knows %d; use a newer program", ErrNewer, s.path, have, version)
+	case app == application && have == version:
 		return s.walMode(ctx)
-	}
-	if err := s.wdb.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_master").Scan(&tables); err != nil {
-		return err
-	}
-	if tables > 0 {
-		return fmt.Errorf("%w: %s holds another program's tables", ErrDamaged, s.path)
+	case app != 0 || have != 0 || tables != 0:
+		return fmt.Errorf("%w: %s is another program's database; move it away", ErrDamaged, s.path)
 	}
 	if err := s.walMode(ctx); err != nil {
 		return err
@@ -154,7 +166,7 @@ func (s *Store) schema(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d;", version)); err != nil {
+	if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;", application, version)); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -192,5 +204,5 @@ func (s *Store) letGo() error {
 			errs = append(errs, db.Close())
 		}
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
+	return errors.Join(append(errs, release(s.path, s.lock))...)
 }

@@ -20,6 +20,9 @@ const batchMax = 256
 // change hands a change to the writer and waits until it is on the disk. When ctx ends
 // first the change may still be made.
 func (s *Store) change(ctx context.Context, apply func(context.Context, *sql.Tx) error) error {
+	if ctx.Err() != nil { // a select would only perhaps see it
+		return context.Cause(ctx)
+	}
 	o := &op{apply: apply, done: make(chan error, 1)}
 	select {
 	case s.ops <- o:
@@ -108,15 +111,17 @@ func checkValue(v []byte) error {
 	return nil
 }
 
+// copyOf copies what a caller gave: one whose context ends goes on with its buffer while the
+// writer may still read it. It is never nil, which the table keeps for what was deleted.
+func copyOf(value []byte) []byte { return append([]byte{}, value...) }
+
 // Put sets a key when its present revision is rev (0 = it must not be there) and returns
 // the new revision, once it is on the disk. Otherwise the error wraps ErrConflict.
 func (s *Store) Put(ctx context.Context, bucket, key string, value []byte, rev int64) (int64, error) {
 	if err := errors.Join(checkNames(bucket, key), checkValue(value)); err != nil {
 		return 0, err
 	}
-	if value == nil {
-		value = []byte{}
-	}
+	value = copyOf(value)
 	var next int64
 	err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		have, deleted, err := revision(ctx, tx, bucket, key)
@@ -180,9 +185,7 @@ func (s *Store) Append(ctx context.Context, log string, atMs int64, data []byte)
 	if err := errors.Join(checkNames(log), checkValue(data)); err != nil {
 		return 0, err
 	}
-	if data == nil {
-		data = []byte{}
-	}
+	data = copyOf(data)
 	var seq int64
 	err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, "INSERT INTO sequence (log, next) VALUES (?, 2) ON CONFLICT (log) DO UPDATE SET next = next + 1 RETURNING next - 1", log).Scan(&seq)

@@ -32,7 +32,7 @@ type Store interface {
 func Run(t *testing.T, open func(t *testing.T) func() Store) {
 	for name, test := range map[string]func(*testing.T, func() Store){
 		"compare and set": compareAndSet, "delete": deleting, "scan": scanning, "logs": logs, "one winner": oneWinner,
-		"survives closing": survives, "limits": limits,
+		"survives closing": survives, "limits": limits, "names": names,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -253,3 +253,39 @@ func limits(t *testing.T, open func() Store) {
 
 // fault gives a call's error.
 func fault[T any](_ T, err error) error { return err }
+
+// names: any bytes are a name, kept apart and in the order of bytes; a limit that asks for
+// nothing gets nothing.
+func names(t *testing.T, open func() Store) {
+	s := open()
+	defer s.Close()
+	ctx := t.Context()
+	want := []string{"\x00", "\x00a", "A", "a", "a\x00", "a\x00b", "a ", "a/b", "aB", "ab", "\u00fc", "\xff", "\xff\xff"}
+	slices.Sort(want)
+	for i, key := range want {
+		must(s.Put(ctx, "a", key, []byte(key), 0))(t)
+		must(s.Append(ctx, key, int64(i), []byte(key)))(t)
+	}
+	must(s.Put(ctx, "a\x00", "b", nil, 0))(t)
+	must(s.Put(ctx, "A", "b", nil, 0))(t)
+	var got []string
+	for _, it := range must(s.Scan(ctx, "a", "", 100))(t) {
+		got = append(got, it.Key)
+		if one := must(s.Get(ctx, "a", it.Key))(t); string(one.Value) != it.Key || string(it.Value) != it.Key {
+			t.Errorf("%q holds %q and %q", it.Key, one.Value, it.Value)
+		}
+		if r := must(s.Read(ctx, it.Key, 0, 100))(t); len(r) != 1 || string(r[0].Data) != it.Key {
+			t.Errorf("log %q holds %+v", it.Key, r)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, limit := range []int{0, -1} {
+		all := len(must(s.Scan(ctx, "a", "", limit))(t)) + len(must(s.ScanBack(ctx, "a", "", limit))(t)) +
+			len(must(s.Read(ctx, "a", 0, limit))(t)) + len(must(s.ReadBack(ctx, "a", 0, limit))(t))
+		if all != 0 {
+			t.Errorf("limit %d gave %d", limit, all)
+		}
+	}
+}
