@@ -65,6 +65,7 @@ func (r *Reader) For(agent string) (*Host, error) {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 		r.doc, r.info, r.agents = doc, info, map[string]*Host{}
+		_ = markSeen(r.dir) // tried again with the next version; a full disk stops no command
 	}
 	h := r.agents[agent]
 	if h == nil {
@@ -88,6 +89,7 @@ func (r *Reader) missing(path string) (*Host, error) {
 	return &Host{List: policy.Compile(nil, r.home)}, nil
 }
 
+// sameVersion compares two looks at the document.
 func sameVersion(a, b fs.FileInfo) bool {
-	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime())
+	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.Mode() == b.Mode() && a.ModTime().Equal(b.ModTime()) && changeTime(a) == changeTime(b)
 }

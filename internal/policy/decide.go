@@ -192,7 +192,7 @@ func (d *Decision) always(j *judge) *AllowAlways {
 	for i := range d.Segments {
 		s := &d.Segments[i]
 		switch {
-		case s.SatisfiedBy != nil || s.alwaysWhy == "it is a shell":
+		case s.SatisfiedBy != nil || s.alwaysWhy == shellOnly:
 			continue
 		case s.alwaysWhy != "":
 			return &AllowAlways{Why: s.Program + ": " + s.alwaysWhy}
@@ -203,6 +203,10 @@ func (d *Decision) always(j *judge) *AllowAlways {
 			if !s.args[k].Lit {
 				return &AllowAlways{Why: s.Program + ": the arguments are not literal"}
 			}
+		}
+		n, _ := namesOf(s.args[0].Text, s.file)
+		if why := inlineWhy(n, s.args); why != "" { // P-41
+			return &AllowAlways{Why: "code on the command line is never stored (" + why + ")"}
 		}
 		sums, why := j.contents(s.args, s.file, s.dir)
 		if why != "" {

@@ -16,17 +16,25 @@ func (s *segment) inline(why string) {
 
 // inlineProgram looks for code in a program's arguments, by every name it goes by.
 func (s *segment) inlineProgram(n names, words []shell.Word) {
+	if why := inlineWhy(n, words); why != "" {
+		s.inline(why)
+	}
+}
+
+// inlineWhy says what code stands in a program's arguments, "" = none (P-40, P-41).
+func inlineWhy(n names, words []shell.Word) string {
 	for _, name := range n {
 		if why, _ := shell.InlineCode(name, words); why != "" {
-			s.inline(name + ": " + why)
+			return name + ": " + why
 		}
 		if c := shell.Carrier(name, words); c.Why != "" && c.Code {
-			s.inline(name + ": " + c.Why)
+			return name + ": " + c.Why
 		}
 		if why, _ := shell.SedWrites(name, words); why != "" {
-			s.inline(why)
+			return why
 		}
 	}
+	return ""
 }
 
 // inlineAround looks at assignments in front of the command that make programs load code.

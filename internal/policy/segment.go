@@ -301,18 +301,22 @@ func pick(n names, is func(string) bool) string {
 	return n[0]
 }
 
+// shellOnly is why nothing is stored for a shell itself: each command of its text has a
+// segment of its own.
+const shellOnly = "it is a shell"
+
 // text judges the text of sh -c; it is walked in the shell's place.
 func (s *segment) text(file *File) {
 	inner := s.call.Inner
 	s.j.out.remarks = append(s.j.out.remarks, inner.Remarks...)
 	starts, ok := s.j.script(inner)
-	s.seg().alwaysWhy = "it is a shell" // each command of the text has a segment of its own
 	if ok || startable(inner, starts) {
 		s.start.Path, s.start.Real, s.start.ID = "", "", FileID{}
 		s.start.Shell = &Plan{Root: inner.Root, Starts: starts, Dir: s.dir}
 	}
 	if !ok {
 		s.miss("P-34", "not every command of the shell's text is satisfied", "")
+		s.seg().alwaysWhy = shellOnly
 		return
 	}
 	s.satisfy(ByAllowlist, "P-34", "every command of the text is satisfied; the shell itself is not started")

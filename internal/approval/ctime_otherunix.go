@@ -1,0 +1,7 @@
+//go:build unix && !darwin
+
+package approval
+
+import "syscall"
+
+func ctime(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }
