@@ -22,6 +22,10 @@ const heartbeat = 15 * time.Second
 // kind "gap" says so first. A client that is too slow is cut off and comes back. One whose
 // token is revoked gets nothing more but an event "unauthorized" with the body of a 401.
 func (s *server) events(req *request) {
+	if req.r.URL.Query().Get("approvals") == "1" {
+		s.approvalEvents(req)
+		return
+	}
 	filter, err := eventFilter(req)
 	if err != nil {
 		writeError(req.w, err)

@@ -25,7 +25,7 @@ type invocation struct {
 	SessionKey     string          `json:"sessionKey"`
 	IdempotencyKey string          `json:"idempotencyKey"`
 	DryRun         bool            `json:"dryRun"`
-	Wait           json.RawMessage `json:"wait"` // accepted; nothing here has to be waited for yet
+	Wait           protocol.Wait   `json:"wait"`
 }
 
 // invoke makes one tool call.
@@ -78,7 +78,7 @@ func (s *server) readInvocation(req *request) (call protocol.ToolRequest, who to
 	}
 	return protocol.ToolRequest{
 		Tool: name, Args: in.Args, AgentID: who.Agent, SessionKey: who.SessionKey,
-		IdempotencyKey: in.IdempotencyKey, DryRun: in.DryRun,
+		IdempotencyKey: in.IdempotencyKey, DryRun: in.DryRun, Wait: in.Wait,
 	}, who, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"openclaw/internal/config"
@@ -15,7 +16,7 @@ import (
 
 // methods is the table of control methods. All of them are the operator's.
 func methods() map[string]method {
-	return map[string]method{
+	table := map[string]method{
 		"health":              with((*server).methodHealth),
 		"status":              with((*server).methodStatus),
 		"tools.catalog":       with((*server).methodCatalog),
@@ -27,6 +28,8 @@ func methods() map[string]method {
 		"agents.token.revoke": with((*server).methodTokenRevoke),
 		"config.reload":       with((*server).methodConfigReload),
 	}
+	maps.Copy(table, approvalMethods())
+	return table
 }
 
 // none is for methods without parameters.

@@ -12,11 +12,13 @@ import (
 	"syscall"
 	"time"
 
+	"openclaw/internal/approval"
 	"openclaw/internal/config"
 	"openclaw/internal/event"
 	"openclaw/internal/identity"
 	"openclaw/internal/safefile"
 	"openclaw/internal/session"
+	"openclaw/internal/state"
 	"openclaw/internal/tool"
 )
 
@@ -124,6 +126,13 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 	service, err := tool.Open(tool.Options{
 		Config: s.opt.Config, StateDir: s.opt.StateDir, Getenv: s.opt.Getenv, Environ: s.opt.Environ,
 		Log: s.opt.Log, Events: bus, Sessions: sessions, Program: s.opt.Program,
+		Store: func(ctx context.Context) (approval.Store, func() error, error) {
+			store, err := state.Open(ctx, filepath.Join(s.opt.StateDir, "state", "exec.db"))
+			if err != nil {
+				return nil, nil, err
+			}
+			return store, store.Close, nil
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("open the call path: %w", err)
@@ -134,7 +143,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 		}
 	}()
 	defer s.shutdown(web) // before the service goes: calls still stand in it
-	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload})
+	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload, approvals: service.Approvals, document: approval.NewFile(s.opt.StateDir)})
 	switch err := place.announce(s.info, s.opt.Version, s.started); {
 	case errors.Is(err, syscall.ENOSPC): // who knows the address is served
 		s.opt.Log.Error("the disk is full; programs on this machine do not find the gateway by themselves", "url", s.info.URL, "err", err)
@@ -146,6 +155,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 	}
 	s.opt.Log.Info("gateway ready", "url", s.info.URL, "listen", s.info.Addr, "auth", s.opt.Config.Gateway.Auth.Mode)
 	s.workers.Go(func() { service.Warm(s.closing) })
+	s.workers.Go(func() { s.openApprovals(service) })
 	s.workers.Go(func() { s.watchConfig() })
 	select {
 	case <-ctx.Done():
@@ -153,6 +163,23 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 		return nil
 	case err := <-failed:
 		return fmt.Errorf("serve %s: %w", s.info.Addr, err)
+	}
+}
+
+// openApprovals opens the store behind the start, so that what an earlier program left is
+// shown and expires; without it nothing is asked, and commands that need no answer run on.
+func (s *server) openApprovals(service *tool.Service) {
+	reg, err := service.Approvals(s.closing)
+	if err != nil {
+		if s.closing.Err() == nil {
+			s.opt.Log.Error("approvals", "err", err)
+		}
+		return
+	}
+	if n, err := reg.Trim(s.closing); err != nil && s.closing.Err() == nil {
+		s.opt.Log.Warn("the history of approvals is not trimmed", "err", err)
+	} else if n > 0 {
+		s.opt.Log.Info("the history of approvals was trimmed", "dropped", n)
 	}
 }
 

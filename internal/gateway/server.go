@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"openclaw/internal/approval"
 	"openclaw/internal/config"
 	"openclaw/internal/event"
 	"openclaw/internal/identity"
@@ -34,6 +35,9 @@ type backend struct {
 	tokens *identity.Store
 	bus    *event.Bus
 	reload func(*config.Config)
+
+	approvals func(context.Context) (*approval.Registry, error)
+	document  *approval.File
 }
 
 // server answers requests.
