@@ -10,6 +10,7 @@ import (
 	"openclaw/internal/client"
 	"openclaw/internal/config"
 	"openclaw/internal/identity"
+	"openclaw/internal/inbox"
 	"openclaw/internal/protocol"
 	"openclaw/internal/tool"
 )
@@ -33,6 +34,7 @@ type link struct {
 	caller
 	remote  bool           // a daemon answers, which outlives this program
 	control *client.Client // for control methods; nil without the operator's token
+	desk    inbox.Desk     // where a person here can answer; nil without one
 	close   func() error
 }
 
@@ -107,6 +109,9 @@ func (e *Env) connectDaemon(stateDir string, ep client.Endpoint, v via) (*link, 
 	}
 	if operator {
 		l.control = c
+		if e.attended() {
+			l.desk = remoteDesk{c}
+		}
 	}
 	return l, nil
 }
@@ -165,7 +170,13 @@ func (e *Env) openLocal(stateDir string, v via) (*link, error) {
 		Origin: v.origin, WorkDir: e.Dir,
 		Operator: !v.agentOnly && e.attended() && !insideSession(e.Environ),
 	}
-	return &link{caller: &inProcess{svc: svc, who: who}, close: svc.Close}, nil
+	l := &link{caller: &inProcess{svc: svc, who: who}, close: svc.Close}
+	if who.Operator {
+		if reg, err := svc.Approvals(context.Background()); err == nil {
+			l.desk = localDesk{reg}
+		}
+	}
+	return l, nil
 }
 
 // logger writes what a program without a log of its own has to say.

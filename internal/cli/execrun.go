@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -85,6 +86,12 @@ func (x *execution) run(ctx context.Context, req protocol.ToolRequest) error {
 	defer x.cancel(nil)
 	defer x.raw.restore()
 	stop := x.watchSignals()
+	if x.link.desk != nil && !x.opt.json {
+		if command := commandOf(req); command != "" {
+			req.Wait = protocol.WaitForever
+			x.prompt(command)
+		}
+	}
 
 	res, err := x.link.Call(x.ctx, req, x.watch)
 
@@ -149,6 +156,8 @@ func (x *execution) finish(res *protocol.ToolResult, err, cause error) error {
 		return &exitError{code: signalCode("SIGPIPE")}
 	case x.writeErr != nil:
 		return &exitError{code: exitOurs, err: fmt.Errorf("write the command's output: %w", x.writeErr)}
+	case errors.Is(cause, errNoAnswer):
+		return &exitError{code: exitRefused, err: errors.New("not run: no answer was given")}
 	case errors.As(cause, &sig):
 		return &exitError{code: signalCode(sig.name())}
 	case err != nil:
@@ -164,6 +173,9 @@ func (x *execution) finish(res *protocol.ToolResult, err, cause error) error {
 		}
 		return &exitError{code: execCode(details)}
 	}
+	if details.Status == protocol.StatusApprovalPending {
+		return x.explain(details)
+	}
 	if x.opt.background && details.SessionID != "" && details.Denied == nil {
 		return x.background(details) // also if it was over before the answer
 	}
@@ -171,6 +183,17 @@ func (x *execution) finish(res *protocol.ToolResult, err, cause error) error {
 		return &exitError{code: exitOurs, err: fmt.Errorf("write the command's output: %w", err)}
 	}
 	return x.explain(details)
+}
+
+// commandOf is the command of an exec request.
+func commandOf(req protocol.ToolRequest) string {
+	var args struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(req.Args, &args) != nil {
+		return ""
+	}
+	return args.Command
 }
 
 // rest prints output that did not come as progress: of a daemon that does not stream.
@@ -207,7 +230,7 @@ func (x *execution) explain(d *protocol.ExecResult) error {
 	switch {
 	case d.Denied != nil:
 		return &exitError{code: code, err: hint(d.Denied.Hint, "refused: %s (%s)", d.Denied.Reason, d.Denied.Rule)}
-	case d.Approval != nil:
+	case d.Status == protocol.StatusApprovalPending && d.Approval != nil:
 		wait := time.Until(time.UnixMilli(d.Approval.ExpiresAtMs))
 		return &exitError{code: code, err: fmt.Errorf("not run yet: approval %s is waiting for an operator, for another %s", d.Approval.ID, span(wait))}
 	case d.Status == protocol.StatusRunning:

@@ -69,6 +69,7 @@ work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DI
 		newAgents(env),
 		newConfig(env),
 		newPolicy(env),
+		newApprovals(env),
 		newCompletion(env),
 		newVersion(env),
 	)

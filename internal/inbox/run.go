@@ -1,0 +1,83 @@
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"openclaw/internal/protocol"
+)
+
+// Options of a screen.
+type Options struct {
+	In     io.Reader
+	Out    io.Writer
+	Env    []string
+	Colour bool
+	Title  string // of the list
+}
+
+func (o Options) program(ctx context.Context, m *model) *tea.Program {
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithFPS(20), tea.WithoutSignalHandler()}
+	if o.Env != nil {
+		opts = append(opts, tea.WithEnvironment(o.Env))
+	}
+	return tea.NewProgram(m, opts...)
+}
+
+// Watch shows all requests until the person leaves, ctx ends or the desk is lost.
+func Watch(ctx context.Context, desk Desk, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := &model{ctx: ctx, desk: desk, st: style{o.Colour}, now: time.Now, title: o.Title}
+	return m.show(ctx, o)
+}
+
+// Ask shows one request and returns once it is decided, here or elsewhere. ErrLeft: the
+// person went away without an answer.
+func Ask(ctx context.Context, desk Desk, one protocol.ExecApproval, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := &model{ctx: ctx, desk: desk, st: style{o.Colour}, now: time.Now, only: one.ID, items: []protocol.ExecApproval{one}}
+	if err := m.show(ctx, o); err != nil {
+		return err
+	}
+	if len(m.items) > 0 {
+		return ErrLeft
+	}
+	return nil
+}
+
+// ErrLeft: the person has left the prompt without an answer.
+var ErrLeft = errors.New("no answer was given")
+
+// show runs the screen with the desk's events.
+func (m *model) show(ctx context.Context, o Options) error {
+	p := o.program(ctx, m)
+	listen, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err := m.desk.Listen(listen, func(e Event) { p.Send(eventMsg(e)) })
+		if listen.Err() == nil {
+			if err == nil {
+				err = errors.New("the connection ended")
+			}
+			p.Send(lostMsg{err})
+		}
+	}()
+	_, err := p.Run()
+	stop()
+	<-done
+	switch {
+	case m.lost != nil:
+		return fmt.Errorf("no more requests come: %w", m.lost)
+	case ctx.Err() != nil, errors.Is(err, tea.ErrProgramKilled):
+		return context.Cause(ctx)
+	}
+	return err
+}
