@@ -70,6 +70,7 @@ work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DI
 		newConfig(env),
 		newPolicy(env),
 		newApprovals(env),
+		newExecPolicy(env),
 		newCompletion(env),
 		newVersion(env),
 	)

@@ -38,7 +38,7 @@ func (y *yard) started(plan *shell.Plan, command, scratch string) ([]string, err
 	defer l.Close()
 	log := filepath.Join(scratch, "trace")
 	args := []string{"-f", "-qq", "-s", "200", "--seccomp-bpf", "-e", "trace=execve,execveat,openat", "-e", "signal=none", "-o", log}
-	path := l.Path
+	var path string
 	if l.Plan == nil { // the descriptor is this program's, not strace's
 		if path, err = os.Readlink(l.Path); err != nil {
 			path = l.Path // a script, by its path
