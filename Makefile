@@ -1,6 +1,6 @@
 # Everything a contributor needs; `make help` lists it. CI runs lint and test.
 .DEFAULT_GOAL := help
-.PHONY: build run test ui bench soak oracle lint fuzz check clean help
+.PHONY: build run test ui bench soak crash oracle lint fuzz check clean help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export FUZZTIME ?= 20s
@@ -26,6 +26,9 @@ bench: ## measure against the raw floor of this machine
 
 soak: ## 30 minutes of sessions while the daemon is killed 200 times (SOAK=5m for less)
 	SOAK=$${SOAK:-30m} SOAK_SESSIONS=$${SOAK_SESSIONS:-200} SOAK_KILLS=$${SOAK_KILLS:-200} go test -v -count=1 -timeout 2h -run 'TestSoak$$' ./internal/e2e
+
+crash: ## approvals while the gateway is killed 300 times (CRASH=20 for less)
+	CRASH_ROUNDS=$${CRASH:-300} go test -v -count=1 -timeout 1h -run 'TestCrash_A14$$' ./internal/e2e
 
 oracle: ## 200,000 commands judged, every allowed one run under a trace (ORACLE=20000 for less, SEED=2 for others)
 	OPENCLAW_ORACLE_N=$${ORACLE:-200000} OPENCLAW_ORACLE_SEED=$${SEED:-1} go test -v -count=1 -timeout 3h -run 'TestOracle$$' ./internal/oracle

@@ -66,6 +66,7 @@ func run(ctx context.Context) error {
 		{"leaks", b.leaks},
 		{"supervised", b.supervised},
 		{"judged", b.judged},
+		{"approvals", b.approvals},
 	} {
 		if !strings.Contains(f.name, *only) {
 			continue

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,7 +171,9 @@ func always(n *protocol.JudgeNote) string {
 	}
 	var list []string
 	for _, e := range n.Always {
-		list = append(list, e.Pattern)
+		if !slices.Contains(list, e.Pattern) {
+			list = append(list, e.Pattern)
+		}
 	}
 	return "stores " + strings.Join(list, ", ") + " with exactly these arguments, in this directory"
 }
