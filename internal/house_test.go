@@ -172,6 +172,8 @@ func TestFences(t *testing.T) {
 		"github.com/fsnotify/fsnotify":           {"config"},
 		"mvdan.cc/sh":                            {"shell"},
 		"github.com/dlclark/regexp2":             {"policy"},
+		"modernc.org/sqlite":                     {"state"},
+		"charm.land/bubbletea":                   {"inbox"},
 	}
 	barred := map[string][]string{
 		"policy": {"os", "os/exec", "net", "net/http"}, // look-ups come in as functions
