@@ -135,7 +135,6 @@ func (c *crash) round(round int) {
 	d.watch(ctx)
 	c.verify(d, false)
 	token := d.secret("agent-token")
-	var fresh []*asked
 	for range 1 + c.rnd.IntN(4) {
 		c.n++
 		a := &asked{mark: fmt.Sprintf("m%d", c.n)}
@@ -145,7 +144,6 @@ func (c *crash) round(round int) {
 			return
 		}
 		a.id, _ = res["sessionId"].(string)
-		fresh = append(fresh, a)
 		c.all = append(c.all, a)
 	}
 	open := []*asked{}

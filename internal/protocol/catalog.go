@@ -24,9 +24,9 @@ It can change anything the operator's account can change: switching off file too
 A command that is still running after yieldMs (default 10000) goes on in the background and you get a sessionId; use the process tool with it, and only then.
 Start long work once, with background: true, and carry on: its end is reported. Do not write sleep loops or poll in a tight loop; for work at set times use a scheduler, not this tool.
 A non-zero exit code is a normal result. stdin is at end of file unless stdin or background is set; use pty: true for programs that need a terminal.
-If a result says that approval is needed, tell the person so; print an /approve line only when the result says that approving in chat is not available or that it is the only way.`
+If the status is approval-pending, nothing has started: tell the person, and use process poll with the given sessionId, which waits for the decision and then gives the result; do not run it again or in other words. A denial is final. Print an /approve line only when the result says that approving in chat is not available or that it is the only way.`
 
-const processDescription = `Work with commands that exec left running (those that returned a sessionId).
+const processDescription = `Work with commands that exec left running, or that wait for approval (those that returned a sessionId).
 list shows them; poll returns output not yet returned and the state, waiting up to timeout ms; log pages through all output by lines; write sends bytes to standard input;
 send-keys, submit, paste, screen and resize work on sessions started with pty: true; kill ends a session and everything it started; clear forgets a finished one; remove does both.
 Key names are tmux's: Enter, Tab, Escape, Up, C-c, M-x, F5.`
