@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // approvals measures what stands between a question and its answer: from the call to the
@@ -34,15 +33,13 @@ func (b *bench) approvals(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	fifo := filepath.Join(b.dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		return err
-	}
-	pipe, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	pipe, writer, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer pipe.Close()
+	defer writer.Close()
+	fifo := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), writer.Fd()) // where a command says that it runs
 	var fsync, told, begun spread
 	const warm, rounds = 20, 300
 	for i := range warm + rounds {
