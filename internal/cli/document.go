@@ -106,7 +106,9 @@ func newDocumentSet(env *Env) *cobra.Command {
 		Long: `Replace the approvals document by a JSON5 text, which is checked first. Where one stands,
 --hash has to name it (approvals get --json prints it), so that nobody's change is lost;
 --force replaces it whatever it is, and keeps a damaged one beside.`,
-		Example: "  openclaw approvals set --file approvals.json --hash \"$(openclaw approvals get --json | jq -r .hash)\"\n  openclaw approvals set --stdin --force < approvals.json",
+		Example: `  hash=$(openclaw approvals get --json | jq -r .hash)
+  openclaw approvals set --file approvals.json --hash "$hash"
+  openclaw approvals set --stdin --force < approvals.json`,
 		Args:    takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := env.refuseInside("changing the approvals document"); err != nil {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,12 +87,19 @@ func (s *server) methodApprovalGet(ctx context.Context, b *backend, p approvalPa
 	}{rec.ID, view.CommandText, nil, view.AllowedDecisions, view.Host, view.NodeID, view.AgentID, rec.ExpiresMs}, nil
 }
 
-// resolver is the operator, by the only credential that reaches these methods.
-func resolver(name string) approval.Resolver {
-	if name == "" {
-		name = "operator"
+// resolver is who decides: the client of the socket, or the operator by /rpc.
+func resolver(ctx context.Context, name string) approval.Resolver {
+	by := approval.Resolver{Kind: "device", ID: "operator", Name: clip(name)}
+	if c := connOf(ctx); c != nil {
+		if c.device != "" {
+			by.ID = c.device
+		}
+		by.Name = clip(cmp.Or(c.client.DisplayName, c.client.ID)) // what it says of itself, not of others
 	}
-	return approval.Resolver{Kind: "device", ID: "operator", Name: clip(name)}
+	if by.Name == "" {
+		by.Name = "operator"
+	}
+	return by
 }
 
 func (s *server) methodApprovalResolve(ctx context.Context, b *backend, p approvalParams) (any, error) {
@@ -99,7 +107,7 @@ func (s *server) methodApprovalResolve(ctx context.Context, b *backend, p approv
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := reg.Resolve(ctx, p.ID, approval.Decision(p.Decision), resolver(p.Reviewer)); err != nil {
+	if _, _, err := reg.Resolve(ctx, p.ID, approval.Decision(p.Decision), resolver(ctx, p.Reviewer)); err != nil {
 		return nil, approvalError(err)
 	}
 	return struct {
@@ -144,7 +152,9 @@ func (s *server) methodSnapshot(ctx context.Context, b *backend, p approvalParam
 	}
 	rec, err := reg.Get(p.ID)
 	if err != nil {
-		return nil, &protocol.Error{Type: protocol.ErrInvalid, Message: "approval not found", Hint: "openclaw approvals pending"}
+		return nil, &protocol.Error{
+			Type: protocol.ErrInvalid, Message: "approval not found", Hint: "openclaw approvals pending", Details: map[string]string{"reason": "APPROVAL_NOT_FOUND"},
+		}
 	}
 	return snapshotResult{rec.Snapshot()}, nil
 }
@@ -154,7 +164,7 @@ func (s *server) methodResolveAny(ctx context.Context, b *backend, p approvalPar
 	if err != nil {
 		return nil, err
 	}
-	rec, applied, err := reg.Resolve(ctx, p.ID, approval.Decision(p.Decision), resolver(p.Reviewer))
+	rec, applied, err := reg.Resolve(ctx, p.ID, approval.Decision(p.Decision), resolver(ctx, p.Reviewer))
 	if err != nil && !errors.Is(err, approval.ErrResolved) {
 		return nil, approvalError(err)
 	}
@@ -197,12 +207,17 @@ func approvalError(err error) error {
 	kind := protocol.ErrInvalid
 	switch {
 	case errors.Is(err, approval.ErrUnknown):
-		return &protocol.Error{Type: protocol.ErrNotFound, Message: "unknown or expired approval id", Hint: "openclaw approvals pending"}
+		return &protocol.Error{
+			Type: protocol.ErrNotFound, Message: "unknown or expired approval id", Hint: "openclaw approvals pending",
+			Details: map[string]string{"reason": "APPROVAL_NOT_FOUND", "remediation": "list the pending approvals and use an id from there"},
+		}
 	case errors.Is(err, approval.ErrResolved):
-		kind = protocol.ErrConflict
+		return &protocol.Error{Type: protocol.ErrConflict, Message: err.Error(), Details: map[string]string{"reason": "APPROVAL_ALREADY_RESOLVED"}}
 	case errors.Is(err, approval.ErrLimit):
 		kind = protocol.ErrLimit
-	case errors.Is(err, approval.ErrNotOffered), errors.Is(err, approval.ErrTaken):
+	case errors.Is(err, approval.ErrNotOffered):
+		return &protocol.Error{Type: protocol.ErrInvalid, Message: err.Error(), Details: map[string]string{"reason": "APPROVAL_ALLOW_ALWAYS_UNAVAILABLE"}}
+	case errors.Is(err, approval.ErrTaken):
 	default:
 		return err
 	}

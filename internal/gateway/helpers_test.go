@@ -9,11 +9,13 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"openclaw/internal/approval"
 	"openclaw/internal/config"
 	"openclaw/internal/event"
 	"openclaw/internal/identity"
@@ -74,7 +76,20 @@ func start(t testing.TB, fake *fakeTools, settings string) *harness {
 	}
 	h := &harness{t: t, tokens: store, bus: event.New(time.Now, "e", 100), client: &http.Client{Transport: &http.Transport{}}}
 	h.s = newServer(Options{Config: cfg, StateDir: dir, Getenv: environment(dir), Log: nopLog(), Version: "1"}, listener.Addr().(*net.TCPAddr))
-	h.s.open(backend{tools: fake, tokens: store, bus: h.bus, reload: func(*config.Config) {}})
+	kept := &durable{path: filepath.Join(dir, "state", "exec.db")}
+	var asks sync.Once
+	var reg *approval.Registry
+	approvals := func(ctx context.Context) (*approval.Registry, error) {
+		var err error
+		asks.Do(func() {
+			reg, err = approval.OpenRegistry(context.Background(), approval.Options{Store: approval.NewMemory()})
+		})
+		return reg, err
+	}
+	h.s.open(backend{
+		tools: fake, tokens: store, bus: h.bus, reload: func(*config.Config) {},
+		approvals: approvals, document: approval.NewFile(dir), devices: kept.devices,
+	})
 	h.url = h.s.info.URL
 	if h.operator, err = store.OperatorSecret(); err != nil {
 		t.Fatal(err)
@@ -89,6 +104,12 @@ func start(t testing.TB, fake *fakeTools, settings string) *harness {
 	t.Cleanup(func() {
 		h.shutdown()
 		<-served
+		if reg != nil {
+			reg.Close()
+		}
+		if err := kept.close(); err != nil {
+			t.Error(err)
+		}
 		h.bus.Close()
 		h.client.CloseIdleConnections()
 	})

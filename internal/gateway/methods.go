@@ -29,6 +29,7 @@ func methods() map[string]method {
 		"config.reload":       with((*server).methodConfigReload),
 	}
 	maps.Copy(table, approvalMethods())
+	maps.Copy(table, deviceMethods())
 	return table
 }
 

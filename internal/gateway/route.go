@@ -87,6 +87,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.handlers.Done()
 	defer s.hurry(status)()
+	if r.URL.Path == "/" && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		name = "socket"
+		s.socket(&request{w: w, r: r, backend: s.backend.Load()})
+		return
+	}
 	route, ok := s.routes[r.URL.Path]
 	if !ok {
 		writeText(w, http.StatusNotFound, "Not Found")

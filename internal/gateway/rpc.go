@@ -1,12 +1,10 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
+	"strings"
 
 	"openclaw/internal/protocol"
 )
@@ -38,6 +36,14 @@ func (s *server) rpc(req *request) {
 	writeJSON(req.w, http.StatusOK, protocol.RPCResponse{OK: true, Result: raw})
 }
 
+// paramsPrefix begins the message of an error in a method's parameters.
+const paramsPrefix = "params: "
+
+// paramsFault takes it off.
+func paramsFault(message string) (reason string, ok bool) {
+	return strings.CutPrefix(message, paramsPrefix)
+}
+
 // method is one entry of the table. The caller has been checked.
 type method func(s *server, ctx context.Context, b *backend, params json.RawMessage) (any, error)
 
@@ -46,13 +52,8 @@ func with[P any](do func(s *server, ctx context.Context, b *backend, params P) (
 	return func(s *server, ctx context.Context, b *backend, raw json.RawMessage) (any, error) {
 		var params P
 		if len(raw) > 0 {
-			dec := json.NewDecoder(bytes.NewReader(raw))
-			dec.DisallowUnknownFields()
-			if err := dec.Decode(&params); err != nil {
-				return nil, invalid("params: %v", err)
-			}
-			if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-				return nil, invalid("params: text behind the object")
+			if err := protocol.Closed(raw, &params); err != nil {
+				return nil, invalid(paramsPrefix+"%v", err)
 			}
 		}
 		return do(s, ctx, b, params)

@@ -18,7 +18,6 @@ import (
 	"openclaw/internal/identity"
 	"openclaw/internal/safefile"
 	"openclaw/internal/session"
-	"openclaw/internal/state"
 	"openclaw/internal/tool"
 )
 
@@ -123,15 +122,18 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 		return err
 	}
 	defer bus.Close()
+	durable := &durable{path: filepath.Join(s.opt.StateDir, "state", "exec.db")}
+	defer func() {
+		if err := durable.close(); err != nil {
+			s.opt.Log.Error("close the store", "err", err)
+		}
+	}()
 	service, err := tool.Open(tool.Options{
 		Config: s.opt.Config, StateDir: s.opt.StateDir, Getenv: s.opt.Getenv, Environ: s.opt.Environ,
 		Log: s.opt.Log, Events: bus, Sessions: sessions, Program: s.opt.Program,
 		Store: func(ctx context.Context) (approval.Store, func() error, error) {
-			store, err := state.Open(ctx, filepath.Join(s.opt.StateDir, "state", "exec.db"))
-			if err != nil {
-				return nil, nil, err
-			}
-			return store, store.Close, nil
+			st, err := durable.open(ctx)
+			return st, func() error { return nil }, err
 		},
 	})
 	if err != nil {
@@ -143,7 +145,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 		}
 	}()
 	defer s.shutdown(web) // before the service goes: calls still stand in it
-	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload, approvals: service.Approvals, document: approval.NewFile(s.opt.StateDir)})
+	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload, approvals: service.Approvals, document: approval.NewFile(s.opt.StateDir), devices: durable.devices})
 	switch err := place.announce(s.info, s.opt.Version, s.started); {
 	case errors.Is(err, syscall.ENOSPC): // who knows the address is served
 		s.opt.Log.Error("the disk is full; programs on this machine do not find the gateway by themselves", "url", s.info.URL, "err", err)
@@ -156,6 +158,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 	s.opt.Log.Info("gateway ready", "url", s.info.URL, "listen", s.info.Addr, "auth", s.opt.Config.Gateway.Auth.Mode)
 	s.workers.Go(func() { service.Warm(s.closing) })
 	s.workers.Go(func() { s.openApprovals(service) })
+	s.workers.Go(s.tick)
 	s.workers.Go(func() { s.watchConfig() })
 	select {
 	case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 	"openclaw/internal/event"
 	"openclaw/internal/identity"
 	"openclaw/internal/mcp"
+	"openclaw/internal/pairing"
 	"openclaw/internal/protocol"
 	"openclaw/internal/tool"
 )
@@ -37,6 +38,7 @@ type backend struct {
 	reload func(*config.Config)
 
 	approvals func(context.Context) (*approval.Registry, error)
+	devices   func(context.Context) (*pairing.Registry, error)
 	document  *approval.File
 }
 
@@ -52,6 +54,7 @@ type server struct {
 	mcp       *mcp.HTTP
 	routes    map[string]route
 	methods   map[string]method
+	hub       *hub // clients on the socket
 
 	applying sync.Mutex // one change of the configuration at a time
 	cfg      atomic.Pointer[config.Config]
@@ -73,7 +76,7 @@ func newServer(opt Options, addr *net.TCPAddr) *server {
 		limiter: newLimiter(opt.Config.Gateway.Auth.RateLimit, time.Now),
 		metrics: newMetrics(), heartbeat: heartbeat,
 		mcp:     mcp.NewHTTP(mcp.Options{Version: opt.Version, Log: opt.Log}),
-		methods: methods(),
+		methods: methods(), hub: newHub(),
 	}
 	s.routes = routes(opt.Config.Gateway.ControlUI)
 	s.cfg.Store(opt.Config)

@@ -22,6 +22,7 @@ type Error struct {
 	Type    ErrorType `json:"type"`
 	Message string    `json:"message"`
 	Hint    string    `json:"hint,omitempty"`
+	Details any       `json:"details,omitempty"` // for programs: what the socket's clients branch on
 }
 
 // Error returns the message, with the hint behind it when there is one.
