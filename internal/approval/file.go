@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"openclaw/internal/json5"
 	"openclaw/internal/safefile"
@@ -127,5 +129,17 @@ func (f *File) store(root *object, old []byte) error {
 	if err := safefile.Write(f.Path(), text); err != nil {
 		return err
 	}
+	f.sweep()
 	return markSeen(f.dir)
+}
+
+// sweep takes away what killed writers left. Whoever writes holds the lock, so no temporary
+// file is in use.
+func (f *File) sweep() {
+	names, _ := os.ReadDir(f.dir) // what cannot be listed now is swept by a later write
+	for _, e := range names {
+		if strings.HasPrefix(e.Name(), "."+FileName+".tmp-") {
+			_ = os.Remove(filepath.Join(f.dir, e.Name()))
+		}
+	}
 }
