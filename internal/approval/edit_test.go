@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestA1_AddAndRemove(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	p := newPaper(t, "")
 	id := p.add("main", "git")
 	again, added, err := p.Add(ctx, "MAIN", policy.Entry{Pattern: "git"})
@@ -30,8 +29,11 @@ func TestA1_AddAndRemove(t *testing.T) {
 		agent string
 		e     policy.Entry
 	}{
-		{"main", policy.Entry{}}, {"main", policy.Entry{Pattern: "=x"}}, {"main", policy.Entry{Pattern: "x", ArgPattern: "("}},
-		{"", policy.Entry{Pattern: "x"}}, {"Default", policy.Entry{Pattern: "x"}},
+		{"main", policy.Entry{}},
+		{"main", policy.Entry{Pattern: "=x"}},
+		{"main", policy.Entry{Pattern: "x", ArgPattern: "("}},
+		{"", policy.Entry{Pattern: "x"}},
+		{"Default", policy.Entry{Pattern: "x"}},
 	} {
 		if _, _, err := p.Add(ctx, c.agent, c.e); err == nil {
 			t.Errorf("%q %+v was added", c.agent, c.e)
@@ -64,7 +66,7 @@ func TestA1_AddAndRemove(t *testing.T) {
 }
 
 func TestA1_Words(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	yes := true
 	p := newPaper(t, "")
 	for _, c := range []struct {
@@ -94,7 +96,7 @@ func TestA1_Words(t *testing.T) {
 }
 
 func TestA31_AddAlways(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	p := newPaper(t, "")
 	entries := []policy.StoredEntry{{Pattern: "/usr/bin/a", ArgPattern: "sha256:cwd-argv:v1:" + strings.Repeat("0", 64)}, {Pattern: "/usr/bin/b"}}
 	command := "TOKEN=hunter2hunter2 a " + strings.Repeat("ä", maxCommand)
@@ -131,7 +133,7 @@ func TestA31_AddAlways(t *testing.T) {
 func TestA1_TooLargeIsNotWritten(t *testing.T) {
 	p := newPaper(t, `{later: "`+strings.Repeat("x", maxFile-200)+`"}`)
 	before := p.text()
-	if _, _, err := p.Add(context.Background(), "main", policy.Entry{Pattern: strings.Repeat("y", 300)}); err == nil || !strings.Contains(err.Error(), "limit") {
+	if _, _, err := p.Add(t.Context(), "main", policy.Entry{Pattern: strings.Repeat("y", 300)}); err == nil || !strings.Contains(err.Error(), "limit") {
 		t.Errorf("%v", err)
 	}
 	if p.text() != before {

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -62,7 +61,7 @@ func (p *paper) hash() string {
 
 func (p *paper) add(agent, pattern string) string {
 	p.t.Helper()
-	id, _, err := p.Add(context.Background(), agent, policy.Entry{Pattern: pattern})
+	id, _, err := p.Add(p.t.Context(), agent, policy.Entry{Pattern: pattern})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -80,20 +79,34 @@ func TestA2_WrittenStrictly(t *testing.T) {
 	const x = `{"id":ID,"pattern":"x"}`
 	for _, c := range []struct{ name, before, after string }{
 		{"missing", ``, `{"version":1,"agents":{"main":{"allowlist":[` + x + `]}}}`},
-		{"JSON5", `{agents: {main: {ask: 'off', /* why */}}, n: .5, h: 0xffffffffffffffff,}`,
-			`{"version":1,"agents":{"main":{"ask":"off","allowlist":[` + x + `]}},"n":0.5,"h":18446744073709551615}`},
-		{"unknown keys", `{version: 1, later: {a: [1, null]}, agents: {main: {later: 1, allowlist: [{id: "1", pattern: "y", later: {}}, 7]}}}`,
-			`{"version":1,"later":{"a":[1,null]},"agents":{"main":{"later":1,"allowlist":[{"id":"1","pattern":"y","later":{}},7,` + x + `]}}}`},
-		{"legacy strings and nulls", `{socket: null, agents: {work: null, main: {ask: null, allowlist: ["y", null, {pattern: "z", argPattern: null}]}}}`,
-			`{"version":1,"agents":{"main":{"allowlist":[{"id":ID,"pattern":"y"},{"id":ID,"pattern":"z"},` + x + `]}}}`},
-		{"ids that are none", `{agents: {main: {allowlist: [{pattern: "y", id: 5}, {pattern: "z", id: ""}]}}}`,
-			`{"version":1,"agents":{"main":{"allowlist":[{"id":ID,"pattern":"y"},{"id":ID,"pattern":"z"},` + x + `]}}}`},
-		{"default", `{agents: {Default: {security: "deny", allowlist: ["y"]}}}`,
-			`{"version":1,"agents":{"main":{"security":"deny","allowlist":[{"id":ID,"pattern":"y"},` + x + `]}}}`},
-		{"default and main", `{agents: {default: {security: "deny", ask: "off", autoAllowSkills: true, allowlist: ["y"]}, MAIN: {security: "full", ask: "always", autoAllowSkills: false, allowlist: ["z"]}}}`,
-			`{"version":1,"agents":{"MAIN":{"security":"deny","ask":"always","autoAllowSkills":false,"allowlist":[{"id":ID,"pattern":"y"},{"id":ID,"pattern":"z"},` + x + `]}}}`},
-		{"entries that match nothing", `{agents: {main: {allowlist: [{id: "1", pattern: "=node-command:1"}, {id: "2", pattern: "y", argPattern: "("}]}}}`,
-			`{"version":1,"agents":{"main":{"allowlist":[{"id":"1","pattern":"=node-command:1"},{"id":"2","pattern":"y","argPattern":"("},` + x + `]}}}`},
+		{
+			"JSON5", `{agents: {main: {ask: 'off', /* why */}}, n: .5, h: 0xffffffffffffffff,}`,
+			`{"version":1,"agents":{"main":{"ask":"off","allowlist":[` + x + `]}},"n":0.5,"h":18446744073709551615}`,
+		},
+		{
+			"unknown keys", `{version: 1, later: {a: [1, null]}, agents: {main: {later: 1, allowlist: [{id: "1", pattern: "y", later: {}}, 7]}}}`,
+			`{"version":1,"later":{"a":[1,null]},"agents":{"main":{"later":1,"allowlist":[{"id":"1","pattern":"y","later":{}},7,` + x + `]}}}`,
+		},
+		{
+			"legacy strings and nulls", `{socket: null, agents: {work: null, main: {ask: null, allowlist: ["y", null, {pattern: "z", argPattern: null}]}}}`,
+			`{"version":1,"agents":{"main":{"allowlist":[{"id":ID,"pattern":"y"},{"id":ID,"pattern":"z"},` + x + `]}}}`,
+		},
+		{
+			"ids that are none", `{agents: {main: {allowlist: [{pattern: "y", id: 5}, {pattern: "z", id: ""}]}}}`,
+			`{"version":1,"agents":{"main":{"allowlist":[{"id":ID,"pattern":"y"},{"id":ID,"pattern":"z"},` + x + `]}}}`,
+		},
+		{
+			"default", `{agents: {Default: {security: "deny", allowlist: ["y"]}}}`,
+			`{"version":1,"agents":{"main":{"security":"deny","allowlist":[{"id":ID,"pattern":"y"},` + x + `]}}}`,
+		},
+		{
+			"default and main", `{agents: {default: {security: "deny", ask: "off", autoAllowSkills: true, allowlist: ["y"]}, MAIN: {security: "full", ask: "always", autoAllowSkills: false, allowlist: ["z"]}}}`,
+			`{"version":1,"agents":{"MAIN":{"security":"deny","ask":"always","autoAllowSkills":false,"allowlist":[{"id":ID,"pattern":"y"},{"id":ID,"pattern":"z"},` + x + `]}}}`,
+		},
+		{
+			"entries that match nothing", `{agents: {main: {allowlist: [{id: "1", pattern: "=node-command:1"}, {id: "2", pattern: "y", argPattern: "("}]}}}`,
+			`{"version":1,"agents":{"main":{"allowlist":[{"id":"1","pattern":"=node-command:1"},{"id":"2","pattern":"y","argPattern":"("},` + x + `]}}}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPaper(t, c.before)
@@ -171,7 +184,7 @@ func spoilt(t *testing.T) map[string]*paper {
 }
 
 func TestA2_DamagedIsNeverReplaced(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	for name, p := range spoilt(t) {
 		t.Run(name, func(t *testing.T) {
 			before, _ := os.ReadFile(p.Path())
@@ -217,7 +230,7 @@ func TestA2_DamagedIsNeverReplaced(t *testing.T) {
 }
 
 func TestA2_Gone(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	for _, seenBy := range []string{"reader", "writer"} {
 		p := newPaper(t, "")
 		if seenBy == "reader" {
@@ -287,7 +300,7 @@ func TestA2_Elsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := r.For("main")
-	_, _, addErr := p.Add(context.Background(), "main", policy.Entry{Pattern: "x"})
+	_, _, addErr := p.Add(t.Context(), "main", policy.Entry{Pattern: "x"})
 	for what, err := range map[string]error{"judged": err, "add": addErr} {
 		if !errors.Is(err, ErrElsewhere) || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "openclaw approvals import") {
 			t.Errorf("%s: %v", what, err)
@@ -296,7 +309,7 @@ func TestA2_Elsewhere(t *testing.T) {
 	if _, err := os.Lstat(p.Path()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a document was made: %v", err)
 	}
-	if _, err := p.Replace(context.Background(), "", []byte(`{}`), false); err != nil {
+	if _, err := p.Replace(t.Context(), "", []byte(`{}`), false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.For("main"); err != nil {
@@ -305,7 +318,7 @@ func TestA2_Elsewhere(t *testing.T) {
 }
 
 func TestA60_Replace(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	const first = `{socket: {path: "/s", token: "secret"}, agents: {main: {allowlist: ["x"]}}}`
 	p := newPaper(t, "")
 	if _, err := p.Replace(ctx, missingHash, []byte(first), false); err != nil {

@@ -101,8 +101,12 @@ func moveDefault(agents *object) {
 // memberFold gives the member that is an object and has the key in any case, nil when there
 // is none, and the key as it stands. It compares as Parse does.
 func memberFold(o *object, key string) (*object, string) {
+	key = strings.ToLower(key) // EqualFold knows more pairs than Parse
 	for _, m := range o.members {
-		if scope, ok := m.value.(*object); ok && strings.ToLower(m.key) == strings.ToLower(key) { //nolint:staticcheck // EqualFold knows more pairs than Parse
+		if strings.ToLower(m.key) != key {
+			continue
+		}
+		if scope, ok := m.value.(*object); ok {
 			return scope, m.key
 		}
 	}

@@ -139,7 +139,7 @@ func TestA1_TwoProgramsEditAtOnce(t *testing.T) {
 		}
 		mine = append(mine, said...)
 	}
-	if err := u.Close(context.Background()); err != nil {
+	if err := u.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	p.wantAll(mine)
@@ -187,7 +187,7 @@ func TestA31_ThreeAnswersAtOnce(t *testing.T) {
 	for i := range 3 {
 		wg.Go(func() {
 			pattern := fmt.Sprintf("/usr/bin/%d", i)
-			if err := NewFile(p.dir).AddAlways(context.Background(), "main", []policy.StoredEntry{{Pattern: pattern}}, pattern); err != nil {
+			if err := NewFile(p.dir).AddAlways(t.Context(), "main", []policy.StoredEntry{{Pattern: pattern}}, pattern); err != nil {
 				t.Error(err)
 			}
 		})
@@ -199,12 +199,12 @@ func TestA31_ThreeAnswersAtOnce(t *testing.T) {
 // The lock is waited for only as long as the caller waits.
 func TestA1_LockEndsWithContext(t *testing.T) {
 	p := newPaper(t, "")
-	lock, err := p.lock(context.Background())
+	lock, err := p.lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Close() //nolint:errcheck // a test
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	if _, _, err := p.Add(ctx, "main", policy.Entry{Pattern: "x"}); err == nil {
 		t.Error("it was written without the lock")

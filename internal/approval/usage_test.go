@@ -80,7 +80,7 @@ func TestA4_ThousandNotesOneWrite(t *testing.T) {
 		}
 		return writes > 0
 	})
-	if err := u.Close(context.Background()); err != nil {
+	if err := u.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if now, err := os.Stat(p.Path()); err != nil || !os.SameFile(info, now) {
@@ -103,7 +103,7 @@ func TestA4_ThousandNotesOneWrite(t *testing.T) {
 
 // A-4: whoever read before the usage was written can save.
 func TestA4_HashCoversWhatPeopleEdit(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	const hand = `// by hand
 	{agents: {default: {allowlist: ["x", {pattern: "y"}, null]}, other: null}}`
 	p := newPaper(t, hand)
@@ -141,7 +141,7 @@ func TestA4_HashCoversWhatPeopleEdit(t *testing.T) {
 }
 
 func TestA4_MergedIntoTheDocumentAsItIs(t *testing.T) {
-	ctx := context.Background()
+	ctx := t.Context()
 	p := newPaper(t, `{"version":1,"agents":{"main":{"allowlist":[
 		{"id":"gone","pattern":"gone"},{"id":"edited","pattern":"edited"},{"id":"later","pattern":"later","lastUsedAt":50},{"id":"odd","pattern":"odd","lastUsedAt":"x"}]}}}`)
 	u := p.NewUsage(nil)
@@ -171,7 +171,7 @@ func TestA4_MergedIntoTheDocumentAsItIs(t *testing.T) {
 // What cannot be written is kept, told of, and written later.
 func TestA4_FailedWriteIsKept(t *testing.T) {
 	t.Parallel()
-	ctx := context.Background()
+	ctx := t.Context()
 	p := newPaper(t, "")
 	id := p.add("main", "rg")
 	good := p.text()
@@ -202,14 +202,14 @@ func TestA4_CloseWhileLocked(t *testing.T) {
 	t.Parallel()
 	p := newPaper(t, "")
 	id := p.add("main", "rg")
-	lock, err := safefile.Lock(context.Background(), p.Path()+".lock")
+	lock, err := safefile.Lock(t.Context(), p.Path()+".lock")
 	if err != nil {
 		t.Fatal(err)
 	}
 	u := p.NewUsage(func(err error) { t.Errorf("told of %v", err) })
 	u.Note(policy.EntryRef{ID: id, Pattern: "rg", Agent: "main"}, 5, "rg", "/usr/bin/rg")
 	time.Sleep(usageDelay + 100*time.Millisecond) // its own write waits for the lock now
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := u.Close(ctx); !errors.Is(err, safefile.ErrLocked) {
 		t.Errorf("%v, want locked", err)
@@ -217,7 +217,7 @@ func TestA4_CloseWhileLocked(t *testing.T) {
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.Close(context.Background()); err != nil {
+	if err := u.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if e := p.entries("main")[0]; e.LastUsedAt != 5 {
@@ -249,7 +249,7 @@ func BenchmarkFlush(b *testing.B) {
 	b.Cleanup(func() { _ = u.Close(context.Background()) })
 	for i := range b.N {
 		u.Note(policy.EntryRef{ID: "7", Pattern: "/usr/local/lib/programs/7", Agent: "main"}, int64(i+1), "7", "/usr/local/lib/programs/7")
-		if err := u.flush(context.Background()); err != nil {
+		if err := u.flush(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
