@@ -10,7 +10,7 @@ import "errors"
 const FileName = "exec-approvals.json"
 
 // SeenName is the name of a marker in the state directory: once it is there, a missing
-// document counts as damaged. Whoever writes the document makes it.
+// document counts as damaged. Whoever first reads or writes a document makes it.
 const SeenName = "exec-approvals.seen"
 
 // ErrDamaged: the document cannot be relied on, so every command that needs it is refused

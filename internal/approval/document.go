@@ -11,8 +11,12 @@ import (
 // newest is the newest version of the document that is known.
 const newest = 1
 
-// everybody is the key of what holds for all agents.
-const everybody = "*"
+// Keys of the object agents.
+const (
+	everybody = "*"       // what holds for all agents
+	mainAgent = "main"    // the agent that is there without being configured
+	olderMain = "default" // its older name
+)
 
 // Document is a document as it was read. It is not changed once made.
 type Document struct {
@@ -74,20 +78,23 @@ func parse(root *json5.Node) (*Document, error) {
 }
 
 func (d *Document) readAgents(m *json5.Node) error {
+	keys := map[string]bool{}
 	for _, member := range m.Members {
 		if member.Value.Kind == json5.Null {
 			continue
 		}
 		id := strings.ToLower(member.Key)
-		if id == "default" { // an older name
-			id = "main"
+		if keys[id] {
+			return fmt.Errorf("agents has %q twice in different case", member.Key)
+		}
+		keys[id] = true
+		if id == olderMain {
+			id = mainAgent
 		}
 		s := d.agents[id]
 		if s == nil {
 			s = &scope{}
 			d.agents[id] = s
-		} else if member.Key != "default" && !hasKey(m, "default") {
-			return fmt.Errorf("agents has %q twice in different case", member.Key)
 		}
 		if err := s.read(member.Value, json5.PathKey("agents", member.Key), id); err != nil {
 			return err
@@ -95,8 +102,6 @@ func (d *Document) readAgents(m *json5.Node) error {
 	}
 	return nil
 }
-
-func hasKey(m *json5.Node, key string) bool { return m.Get(key) != nil }
 
 // present gives a member's value, nil when it is missing or null.
 func present(n *json5.Node, key string) *json5.Node {
@@ -145,7 +150,7 @@ func (s *scope) read(n *json5.Node, path, agent string) error {
 		s.askFallback = stricter(s.askFallback, policy.Security(w.fallback))
 	}
 	if m := present(n, "autoAllowSkills"); m != nil {
-		on := m.Kind == json5.Bool && m.Bool()
+		on := m.Kind == json5.Bool && m.Bool() && (s.skills == nil || *s.skills)
 		s.skills = &on
 	}
 	list := present(n, "allowlist")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"openclaw/internal/policy"
@@ -23,14 +24,32 @@ func (f *File) Add(ctx context.Context, agent string, e policy.Entry) (id string
 	if e.Pattern == "" {
 		return "", false, errors.New("an entry needs a pattern")
 	}
+	if err := ownsList(agent); err != nil {
+		return "", false, err
+	}
 	if useless := policy.Compile([]policy.Entry{e}, "/").Useless(); len(useless) > 0 {
 		return "", false, fmt.Errorf("the entry would match nothing: %s", useless[0])
 	}
-	_, err = f.edit(ctx, "", func(root *object) (bool, error) {
+	err = f.edit(ctx, func(root *object) (bool, error) {
 		id, added = addTo(scopeOf(root, agent), e)
 		return added, nil
 	})
 	return id, added, err
+}
+
+// ownsList refuses names under which a list would be somebody else's or nobody's.
+func ownsList(agent string) error {
+	switch strings.ToLower(agent) {
+	case "":
+		return errors.New("an entry needs an agent; * is all agents")
+	case olderMain:
+		return notOwn(agent)
+	}
+	return nil
+}
+
+func notOwn(agent string) error {
+	return fmt.Errorf("the approvals document cannot hold anything for an agent named %q: that is its older name for %s; name the agent otherwise", agent, mainAgent)
 }
 
 func addTo(scope *object, e policy.Entry) (id string, added bool) {
@@ -57,7 +76,10 @@ func (f *File) AddAlways(ctx context.Context, agent string, entries []policy.Sto
 	if len(entries) == 0 {
 		return errors.New("there is nothing to store")
 	}
-	_, err := f.edit(ctx, "", func(root *object) (bool, error) {
+	if err := ownsList(agent); err != nil {
+		return err
+	}
+	err := f.edit(ctx, func(root *object) (bool, error) {
 		scope := scopeOf(root, agent)
 		changed := false
 		for _, e := range entries {
@@ -68,7 +90,7 @@ func (f *File) AddAlways(ctx context.Context, agent string, entries []policy.Sto
 			changed = true
 			list, _ := scope.get("allowlist").([]any)
 			if o, ok := list[len(list)-1].(*object); ok {
-				o.set("commandText", redact.Text(command))
+				o.set("commandText", shortCommand(command))
 				o.set("lastUsedAt", json.Number(fmt.Sprint(time.Now().UnixMilli())))
 				o.set("lastResolvedPath", e.Pattern)
 			}
@@ -78,9 +100,23 @@ func (f *File) AddAlways(ctx context.Context, agent string, entries []policy.Sto
 	return err
 }
 
+// maxCommand bounds a command that is kept with an entry for people, in bytes: the document
+// is read by every call, and an agent must not be able to fill it.
+const maxCommand = 1000
+
+// shortCommand is a command as an entry keeps it: secrets masked, and a long one cut.
+func shortCommand(command string) string {
+	const cut = " ... (cut)"
+	text := strings.ToValidUTF8(redact.Text(command), "\uFFFD")
+	if len(text) <= maxCommand {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxCommand-len(cut)], "") + cut
+}
+
 // Remove takes the entries with that id or pattern off an agent's list and returns them.
 func (f *File) Remove(ctx context.Context, agent, idOrPattern string) (removed []policy.Entry, err error) {
-	_, err = f.edit(ctx, "", func(root *object) (bool, error) {
+	err = f.edit(ctx, func(root *object) (bool, error) {
 		scope := scopeOf(root, agent)
 		list, _ := scope.get("allowlist").([]any)
 		kept := make([]any, 0, len(list))
@@ -100,7 +136,10 @@ func (f *File) Remove(ctx context.Context, agent, idOrPattern string) (removed [
 
 // SetWords sets the policy words of an agent, "" = the defaults; "-" takes a word away.
 func (f *File) SetWords(ctx context.Context, agent string, w Words) error {
-	_, err := f.edit(ctx, "", func(root *object) (bool, error) {
+	if strings.EqualFold(agent, olderMain) {
+		return notOwn(agent)
+	}
+	err := f.edit(ctx, func(root *object) (bool, error) {
 		scope := scopeOf(root, agent)
 		for key, word := range map[string]string{"security": w.Security, "ask": w.Ask, "askFallback": w.AskFallback} {
 			switch word {

@@ -2,14 +2,12 @@ package approval
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
+	"strings"
 
 	"openclaw/internal/json5"
 	"openclaw/internal/safefile"
@@ -49,8 +47,8 @@ func (f *File) Read() (text []byte, hash string, exists bool, err error) {
 func (f *File) load() (*object, []byte, error) {
 	src, err := safefile.Read(f.Path(), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Lstat(filepath.Join(f.dir, SeenName)); err == nil {
-			return nil, nil, fmt.Errorf("%w: %s has gone; put it back from a copy, or write a new one with openclaw approvals set", ErrDamaged, f.Path())
+		if err := mayBeMissing(f.dir); err != nil {
+			return nil, nil, err
 		}
 		return &object{}, nil, nil
 	}
@@ -73,67 +71,35 @@ func understand(src []byte) (*object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	root, ok := treeOf(node).(*object)
+	tree, err := treeOf(node)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	root, ok := tree.(*object)
 	if !ok {
 		return nil, fmt.Errorf("%w: it is not an object", ErrDamaged)
 	}
 	return root, nil
 }
 
-// missingHash stands for no document.
-const missingHash = "missing:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-// hashOf covers what people edit: usage never makes somebody's save fail.
-func hashOf(root *object) (string, error) {
-	if len(root.members) == 0 {
-		return missingHash, nil
-	}
-	text, err := root.write()
-	if err != nil {
-		return "", err
-	}
-	node, err := json5.Parse(text)
-	if err != nil {
-		return "", err
-	}
-	bare, _ := treeOf(node).(*object)
-	normalise(bare, func() string { return "" })
-	eachEntry(bare, func(_ string, e *object) { e.drop("lastUsedAt", "lastUsedCommand", "lastResolvedPath") })
-	if text, err = bare.write(); err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// edit changes the document under the lock. A hash that is not "" has to be the present
-// document's. A change that leaves everything as it was writes nothing.
-func (f *File) edit(ctx context.Context, hash string, change func(root *object) (bool, error)) (string, error) {
+// edit changes the document under the lock, as it is then. A change that leaves everything
+// as it was writes nothing.
+func (f *File) edit(ctx context.Context, change func(root *object) (bool, error)) error {
 	lock, err := f.lock(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer lock.Close() //nolint:errcheck // the file is written; the lock goes with the program at the latest
 	root, src, err := f.load()
 	if err != nil {
-		return "", err
-	}
-	now, err := hashOf(root)
-	if err != nil {
-		return "", err
-	}
-	if hash != "" && hash != now {
-		return "", ErrStale
+		return err
 	}
 	normalise(root, newUUID)
 	changed, err := change(root)
 	if err != nil || !changed {
-		return now, err
+		return err
 	}
-	if err := f.store(root, src); err != nil {
-		return "", err
-	}
-	return hashOf(root)
+	return f.store(root, src)
 }
 
 func (f *File) lock(ctx context.Context) (*safefile.Held, error) {
@@ -149,6 +115,9 @@ func (f *File) store(root *object, old []byte) error {
 	if err != nil {
 		return err
 	}
+	if len(text) > maxFile {
+		return fmt.Errorf("the document would have %d bytes, limit %d; take entries away first", len(text), maxFile)
+	}
 	if _, err := Parse(text); err != nil { // never write what could not be read again
 		return fmt.Errorf("the change would make a document that cannot be used: %w", err)
 	}
@@ -160,86 +129,17 @@ func (f *File) store(root *object, old []byte) error {
 	if err := safefile.Write(f.Path(), text); err != nil {
 		return err
 	}
+	f.sweep()
 	return markSeen(f.dir)
 }
 
-// markSeen notes that there was a document, so that its absence counts.
-func markSeen(dir string) error {
-	path := filepath.Join(dir, SeenName)
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
-	return safefile.Write(path, []byte("exec-approvals.json has been seen; without it nothing runs that would need it\n"))
-}
-
-// Replace writes a whole document, given as JSON5. Where one stands, hash has to be
-// its own, "" only with force; a damaged one is replaced only with force, and kept beside.
-func (f *File) Replace(ctx context.Context, hash string, src []byte, force bool) (newHash string, err error) {
-	root, err := understand(src)
-	if err != nil {
-		return "", err
-	}
-	lock, err := f.lock(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer lock.Close() //nolint:errcheck // see edit
-	present, old, err := f.load()
-	switch {
-	case errors.Is(err, ErrDamaged) && !force:
-		if _, statErr := os.Lstat(f.Path()); !errors.Is(statErr, fs.ErrNotExist) {
-			return "", err
+// sweep takes away what killed writers left. Whoever writes holds the lock, so no temporary
+// file is in use.
+func (f *File) sweep() {
+	names, _ := os.ReadDir(f.dir) // what cannot be listed now is swept by a later write
+	for _, e := range names {
+		if strings.HasPrefix(e.Name(), "."+FileName+".tmp-") {
+			_ = os.Remove(filepath.Join(f.dir, e.Name()))
 		}
-	case errors.Is(err, ErrDamaged):
-		if err := f.keepDamaged(); err != nil {
-			return "", err
-		}
-	case err != nil:
-		return "", err
-	case old != nil:
-		now, err := hashOf(present)
-		if err != nil {
-			return "", err
-		}
-		if hash == "" && !force {
-			return "", ErrNeedsHash
-		}
-		if hash != "" && hash != now {
-			return "", ErrStale
-		}
-		keepSecrets(root, present)
-	}
-	normalise(root, newUUID)
-	if err := f.store(root, old); err != nil {
-		return "", err
-	}
-	return hashOf(root)
-}
-
-// keepDamaged moves what cannot be used out of the way.
-func (f *File) keepDamaged() error {
-	err := os.Rename(f.Path(), f.Path()+".damaged-"+time.Now().UTC().Format("20060102T150405"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// keepSecrets carries the socket's token over: it is not shown to who edits, so what comes
-// back is without it.
-func keepSecrets(root, present *object) {
-	old, ok := present.get("socket").(*object)
-	if !ok || old.text("token") == "" {
-		return
-	}
-	now, ok := root.get("socket").(*object)
-	if !ok {
-		if root.get("socket") == nil {
-			root.set("socket", old)
-		}
-		return
-	}
-	if now.text("token") == "" {
-		now.set("token", old.text("token"))
 	}
 }

@@ -69,20 +69,21 @@ func entryObject(id, pattern string) *object {
 // moveDefault merges agents.default, an older name, into agents.main; a word that both set
 // is the stricter of the two, as Parse reads it.
 func moveDefault(agents *object) {
-	old, ok := agents.get("default").(*object)
-	if !ok {
+	old, key := memberFold(agents, olderMain)
+	if old == nil {
 		return
 	}
-	agents.drop("default")
-	main, ok := agents.get("main").(*object)
-	if !ok {
-		agents.set("main", old)
+	agents.drop(key)
+	main, _ := memberFold(agents, mainAgent)
+	if main == nil {
+		agents.set(mainAgent, old)
 		return
 	}
 	for _, m := range old.members {
 		switch have := main.get(m.key); {
 		case have == nil:
 			main.set(m.key, m.value)
+		case m.value == nil:
 		case m.key == "allowlist":
 			a, _ := have.([]any)
 			b, _ := m.value.([]any)
@@ -91,8 +92,25 @@ func moveDefault(agents *object) {
 			main.set(m.key, string(policy.StricterSecurity(policy.Security(textOf(have)), policy.Security(textOf(m.value)))))
 		case m.key == "ask":
 			main.set(m.key, string(policy.StricterAsk(policy.Ask(textOf(have)), policy.Ask(textOf(m.value)))))
+		case m.key == "autoAllowSkills":
+			main.set(m.key, have == true && m.value == true)
 		}
 	}
+}
+
+// memberFold gives the member that is an object and has the key in any case, nil when there
+// is none, and the key as it stands. It compares as Parse does.
+func memberFold(o *object, key string) (*object, string) {
+	key = strings.ToLower(key) // EqualFold knows more pairs than Parse
+	for _, m := range o.members {
+		if strings.ToLower(m.key) != key {
+			continue
+		}
+		if scope, ok := m.value.(*object); ok {
+			return scope, m.key
+		}
+	}
+	return nil, ""
 }
 
 func textOf(v any) string {
@@ -136,12 +154,11 @@ func scopeOf(root *object, agent string) *object {
 		agents = &object{}
 		root.set("agents", agents)
 	}
-	for _, m := range agents.members {
-		if scope, ok := m.value.(*object); ok && strings.EqualFold(m.key, agent) {
-			return scope
-		}
+	scope, _ := memberFold(agents, agent)
+	if scope != nil {
+		return scope
 	}
-	scope := &object{}
+	scope = &object{}
 	agents.set(agent, scope)
 	return scope
 }

@@ -3,7 +3,7 @@ package approval
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"fmt"
 
 	"openclaw/internal/json5"
 )
@@ -66,33 +66,36 @@ func (o *object) dropNulls() {
 	o.members = kept
 }
 
-// treeOf copies what was read.
-func treeOf(n *json5.Node) any {
+// treeOf copies what was read. The error is a number that strict JSON has no form for.
+func treeOf(n *json5.Node) (any, error) {
 	switch n.Kind {
 	case json5.Object:
-		o := &object{}
+		o := &object{members: make([]member, 0, len(n.Members))}
 		for _, m := range n.Members {
-			o.members = append(o.members, member{m.Key, treeOf(m.Value)})
+			value, err := treeOf(m.Value)
+			if err != nil {
+				return nil, err
+			}
+			o.members = append(o.members, member{m.Key, value})
 		}
-		return o
+		return o, nil
 	case json5.Array:
 		list := make([]any, 0, len(n.Elements))
 		for _, e := range n.Elements {
-			list = append(list, treeOf(e))
+			value, err := treeOf(e)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, value)
 		}
-		return list
-	case json5.String:
-		return n.Text()
-	case json5.Bool:
-		return n.Bool()
-	case json5.Null:
-		return nil
+		return list, nil
 	}
-	if raw := n.Source(); json.Valid(raw) {
-		return json.Number(raw)
+	value := n.Value()
+	if _, ok := value.(float64); ok {
+		line, column := n.Position(n.Start)
+		return nil, fmt.Errorf("line %d, column %d: %s cannot be written back as JSON; take it away", line, column, n.Source())
 	}
-	f, _ := n.Float()
-	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
+	return value, nil
 }
 
 // write is strict JSON with an indent of two spaces and a newline at the end.
