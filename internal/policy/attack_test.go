@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,5 +82,21 @@ func TestP21_AlwaysAllowed(t *testing.T) {
 			continue
 		}
 		t.Errorf("%q: %s: %s", command, d.Rule, d.Reason)
+	}
+}
+
+// TestP34_AssignmentPath: env is given the inner program's absolute path, and one with = in
+// it is an assignment to env, which then starts the next word.
+func TestP34_AssignmentPath(t *testing.T) {
+	for _, command := range []string{"cd a=b && env ./ok /usr/bin/id", "env ok /usr/bin/id", "nice env -u LANG ok /usr/bin/id"} {
+		in := wideInput(t, command)
+		dir := filepath.Join(in.Dir, "a=b")
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "ok"), []byte("#!/bin/sh\n"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		in.Path = dir + ":" + in.Path
+		if d := policy.Decide(in); d.Outcome == policy.OutcomeAllow || d.Rule != "P-34" || d.Whole != nil {
+			t.Errorf("%q: %v by %s, plan %v", command, d.Outcome, d.Rule, d.Whole != nil)
+		}
 	}
 }

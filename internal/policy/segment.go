@@ -242,6 +242,20 @@ func (s *segment) wrapper(n names, at, depth int) {
 		}
 	}
 	s.program(at+w.Inner, depth+1)
+	if w.Assigning && strings.Contains(s.innerPath(at+w.Inner), "=") {
+		s.start.Path = "" // also where a person allows it: not from the tree
+		s.miss("P-34", name+" would take the path "+s.innerPath(at+w.Inner)+" for an assignment and start the word behind it", "leave the wrapper out")
+	}
+}
+
+// innerPath is the path that a wrapper is given in place of the word at an index.
+func (s *segment) innerPath(at int) string {
+	for _, in := range s.start.Inner {
+		if in.Arg == at {
+			return in.Path
+		}
+	}
+	return ""
 }
 
 // trusted says if the program just looked up lies in P-51's directories.
