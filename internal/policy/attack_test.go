@@ -88,10 +88,10 @@ func TestP21_AlwaysAllowed(t *testing.T) {
 // TestP34_AssignmentPath: env is given the inner program's absolute path, and one with = in
 // it is an assignment to env, which then starts the next word.
 func TestP34_AssignmentPath(t *testing.T) {
-	for _, command := range []string{"cd a=b && env ./ok /usr/bin/id", "env ok /usr/bin/id", "nice env -u LANG ok /usr/bin/id"} {
+	for _, command := range []string{"cd a=b && env ./ok /usr/bin/id", "env ok /usr/bin/id", "nice env -u LANG ok /usr/bin/id", "env ./link /usr/bin/id"} {
 		in := wideInput(t, command)
 		dir := filepath.Join(in.Dir, "a=b")
-		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "ok"), []byte("#!/bin/sh\n"), 0o755)); err != nil {
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "ok"), []byte("#!/bin/sh\n"), 0o755), os.Symlink("a=b/ok", filepath.Join(in.Dir, "link"))); err != nil {
 			t.Fatal(err)
 		}
 		in.Path = dir + ":" + in.Path

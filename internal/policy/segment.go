@@ -150,7 +150,7 @@ func (s *segment) program(at, depth int) {
 	}
 	seg.ResolvedPath, seg.RealPath, seg.file = file.Path, file.Real, file
 	seg.args = words
-	s.pin(at, file)
+	s.pin(at, word, file)
 	n, applet := namesOf(word, file)
 	if s.j.in.Layers.StrictInlineEval && !s.walked(n, depth) {
 		s.inlineProgram(n, words)
@@ -166,13 +166,30 @@ func (s *segment) program(at, depth int) {
 	}
 }
 
-// pin notes what is started: the outermost program in the start, the others in Inner.
-func (s *segment) pin(at int, f *File) {
+// pin notes what is started: the outermost program in the start, the others in Inner. The
+// directories of a program that is named by its path are resolved: /proc/self is another
+// one for who starts it.
+func (s *segment) pin(at int, word string, f *File) {
+	p := f.Path
+	if strings.Contains(word, "/") && f.Direct != "" {
+		p = f.Direct
+	}
 	if at == 0 {
-		s.start.Path, s.start.Real, s.start.ID = f.Path, f.Real, f.ID
+		s.start.Path, s.start.Real, s.start.ID = p, f.Real, f.ID
 		return
 	}
-	s.start.Inner = append(s.start.Inner, shell.InnerStart{Arg: at, Path: f.Path, Real: f.Real, ID: f.ID})
+	s.start.Inner = append(s.start.Inner, shell.InnerStart{Arg: at, Path: p, Real: f.Real, ID: f.ID})
+}
+
+// pinReal makes the program noted last start by its resolved path: a link to it, which an
+// entry says nothing about, may lead elsewhere by the time a script or what is behind a
+// wrapper is opened.
+func (s *segment) pinReal(f *File) {
+	if last := len(s.start.Inner) - 1; last >= 0 {
+		s.start.Inner[last].Path = f.Real
+		return
+	}
+	s.start.Path = f.Real
 }
 
 // names are the names a program goes by: as written, and of the file that really runs.
@@ -376,6 +393,9 @@ func (s *segment) entry(words []shell.Word, file *File, applet, carrier bool) bo
 		return false
 	}
 	s.seg().Entry = e.ref()
+	if u.bare == "" && !applet { // an applet's name picks what it does
+		s.pinReal(file)
+	}
 	s.satisfy(ByAllowlist, "P-31", "an entry allows it")
 	return true
 }
