@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -119,16 +120,24 @@ func duration(flag, text string, unit time.Duration) (*time.Duration, error) {
 	return &d, nil
 }
 
+// notText is why bytes are refused: they would arrive as other ones (P-25).
+const notText = "is not valid UTF-8, so it cannot be passed on as it is"
+
 // check refuses what cannot be meant.
 func (o *execOptions) check() error {
 	for _, kv := range o.vars {
-		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
+		switch name, _, ok := strings.Cut(kv, "="); {
+		case !ok || name == "":
 			return usage("--env %q is not NAME=VALUE", kv)
+		case !utf8.ValidString(kv):
+			return usage("--env %q %s", kv, notText)
 		}
 	}
 	switch {
 	case strings.TrimSpace(commandText(o.command)) == "":
 		return usage("the command is empty")
+	case !utf8.ValidString(commandText(o.command)):
+		return usage("the command %s", notText)
 	case o.host != "" && !slices.Contains(hosts, o.host):
 		return usage("--host %q: use %s", o.host, strings.Join(hosts, ", "))
 	case o.background && o.yield != nil:

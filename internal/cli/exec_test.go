@@ -91,6 +91,17 @@ func TestC30_EmptyCommandIsWrongUsage(t *testing.T) {
 	}
 }
 
+// Bytes that are no text would arrive as others, in every mode.
+func TestP25_CommandIsText(t *testing.T) {
+	for _, args := range [][]string{{"--", "echo \xff"}, {"--", "rm", "caf\xe9"}, {"--env", "A=\xc0\xaf", "--", "ls"}} {
+		env, _, _ := testEnv(t, nil)
+		cmd := newExec(env, func(context.Context, *Env, execOptions) error { t.Errorf("%q ran", args); return nil })
+		if err := parse(cmd, args...); codeOf(err) != exitUsage {
+			t.Errorf("%q: code %d, %v", args, codeOf(err), err)
+		}
+	}
+}
+
 func TestExecRequest(t *testing.T) {
 	day := float64(24 * 60 * 60 * 1000)
 	for _, tt := range []struct {

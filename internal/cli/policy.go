@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -82,6 +83,9 @@ func runExplain(ctx context.Context, env *Env, f explainFlags, command string) e
 	d, err := explain(ctx, env, f, args)
 	if err != nil {
 		return err
+	}
+	if !utf8.ValidString(command) { // other bytes were looked at, and exec runs nothing
+		d.Outcome, d.Rule, d.Reason, d.Hint = policy.OutcomeDeny, "P-25", "the command "+notText, ""
 	}
 	if d.Segments == nil {
 		d.Segments = []policy.Segment{}

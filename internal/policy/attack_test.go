@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,5 +82,44 @@ func TestP21_AlwaysAllowed(t *testing.T) {
 			continue
 		}
 		t.Errorf("%q: %s: %s", command, d.Rule, d.Reason)
+	}
+}
+
+// TestP34_AssignmentPath: env is given the inner program's absolute path, and one with = in
+// it is an assignment to env, which then starts the next word.
+func TestP34_AssignmentPath(t *testing.T) {
+	for _, command := range []string{"cd a=b && env ./ok /usr/bin/id", "env ok /usr/bin/id", "nice env -u LANG ok /usr/bin/id", "env ./link /usr/bin/id"} {
+		in := wideInput(t, command)
+		dir := filepath.Join(in.Dir, "a=b")
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "ok"), []byte("#!/bin/sh\n"), 0o755), os.Symlink("a=b/ok", filepath.Join(in.Dir, "link"))); err != nil {
+			t.Fatal(err)
+		}
+		in.Path = dir + ":" + in.Path
+		if d := policy.Decide(in); d.Outcome == policy.OutcomeAllow || d.Rule != "P-34" || d.Whole != nil {
+			t.Errorf("%q: %v by %s, plan %v", command, d.Outcome, d.Rule, d.Whole != nil)
+		}
+	}
+}
+
+// TestP35_NoScriptFile: a shell's entry satisfies a script file only, not what is text by
+// another name; nor is make given such a makefile (P-37).
+func TestP35_NoScriptFile(t *testing.T) {
+	for command, want := range map[string]bool{
+		"echo id | sh /dev/stdin": false, "echo id | sh -x /dev/fd/0": false, "echo id | nice bash -- /dev/./stdin": false, "echo id | sh in": false, "echo id | sh sub/in": false,
+		"cd /dev; echo id | sh stdin": false, "cd /dev/fd && echo id | sh ./0": false, "sh /proc/self/cmdline ';id #'": false, "cd /proc/self; sh cmdline ';id #'": false,
+		"LC_X=';id #' sh /proc/self/environ": false, "cd $HOME; sh job": false, "sh /dev/tty": false, "sh /dev/null": false, "sh sub": false,
+		"sh tool": true, "sh ./sub/tool x": true, "bash -x tool": true, "cd sub && sh tool": true, "sh alias": true, "sh nothing": true, "sh tool /dev/stdin": true,
+		"echo x | make -f /dev/./stdin": false, "echo x | make --makefile=/dev//stdin": false, "cd /dev; echo x | make -f stdin": false, "make -kf/dev/fd/./0": false,
+		"make -f /proc/self/cmdline": false, "make MAKEFILES='a /dev/stdin'": false,
+		"make -f Makefile.in": true, "make -f /dev/null x": true, "make -j4 all": true, "make -C sub 4": true,
+	} {
+		in := wideInput(t, command)
+		if err := errors.Join(os.Symlink("/dev/stdin", filepath.Join(in.Dir, "in")), os.Symlink("../in", filepath.Join(in.Dir, "sub/in")),
+			os.Symlink("sub/tool", filepath.Join(in.Dir, "alias"))); err != nil {
+			t.Fatal(err)
+		}
+		if d := policy.Decide(in); (d.Outcome == policy.OutcomeAllow) != want && d.Rule != "P-32" {
+			t.Errorf("%q: %s by %s: %s", command, d.Outcome, d.Rule, d.Reason)
+		}
 	}
 }

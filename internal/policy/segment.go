@@ -2,6 +2,8 @@ package policy
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -150,7 +152,7 @@ func (s *segment) program(at, depth int) {
 	}
 	seg.ResolvedPath, seg.RealPath, seg.file = file.Path, file.Real, file
 	seg.args = words
-	s.pin(at, file)
+	s.pin(at, word, file)
 	n, applet := namesOf(word, file)
 	if s.j.in.Layers.StrictInlineEval && !s.walked(n, depth) {
 		s.inlineProgram(n, words)
@@ -166,13 +168,30 @@ func (s *segment) program(at, depth int) {
 	}
 }
 
-// pin notes what is started: the outermost program in the start, the others in Inner.
-func (s *segment) pin(at int, f *File) {
+// pin notes what is started: the outermost program in the start, the others in Inner. The
+// directories of a program that is named by its path are resolved: /proc/self is another
+// one for who starts it.
+func (s *segment) pin(at int, word string, f *File) {
+	p := f.Path
+	if strings.Contains(word, "/") && f.Direct != "" {
+		p = f.Direct
+	}
 	if at == 0 {
-		s.start.Path, s.start.Real, s.start.ID = f.Path, f.Real, f.ID
+		s.start.Path, s.start.Real, s.start.ID = p, f.Real, f.ID
 		return
 	}
-	s.start.Inner = append(s.start.Inner, shell.InnerStart{Arg: at, Path: f.Path, Real: f.Real, ID: f.ID})
+	s.start.Inner = append(s.start.Inner, shell.InnerStart{Arg: at, Path: p, Real: f.Real, ID: f.ID})
+}
+
+// pinReal makes the program noted last start by its resolved path: a link to it, which an
+// entry says nothing about, may lead elsewhere by the time a script or what is behind a
+// wrapper is opened.
+func (s *segment) pinReal(f *File) {
+	if last := len(s.start.Inner) - 1; last >= 0 {
+		s.start.Inner[last].Path = f.Real
+		return
+	}
+	s.start.Path = f.Real
 }
 
 // names are the names a program goes by: as written, and of the file that really runs.
@@ -242,6 +261,20 @@ func (s *segment) wrapper(n names, at, depth int) {
 		}
 	}
 	s.program(at+w.Inner, depth+1)
+	if w.Assigning && strings.Contains(s.innerPath(at+w.Inner), "=") {
+		s.start.Path = "" // also where a person allows it: not from the tree
+		s.miss("P-34", name+" would take the path "+s.innerPath(at+w.Inner)+" for an assignment and start the word behind it", "leave the wrapper out")
+	}
+}
+
+// innerPath is the path that a wrapper is given in place of the word at an index.
+func (s *segment) innerPath(at int) string {
+	for _, in := range s.start.Inner {
+		if in.Arg == at {
+			return in.Path
+		}
+	}
+	return ""
 }
 
 // trusted says if the program just looked up lies in P-51's directories.
@@ -267,6 +300,9 @@ func (s *segment) walked(n names, depth int) bool {
 func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
 	code, _ := shell.InlineCode(pick(n, shell.IsAnyShell), words)
 	if code == "" && s.call.Inner == nil {
+		code = s.noScript(pick(n, shell.IsAnyShell), words)
+	}
+	if code == "" && s.call.Inner == nil {
 		s.leaf(n, words, file, false)
 		return
 	}
@@ -290,6 +326,32 @@ func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
 	default:
 		s.miss("P-34", "the shell does not lie in a trusted directory ("+file.Real+")", "")
 	}
+}
+
+// noScript says why what a shell is given to run is no script file (P-35): a link may lead
+// to standard input.
+func (s *segment) noScript(name string, words []shell.Word) string {
+	at, _ := shell.ScriptFile(name, words)
+	if at == 0 || words[at].Text == "" {
+		return ""
+	}
+	file := words[at].Text
+	switch {
+	case file[0] == '/':
+	case s.dir == "":
+		return "its script is named relative to a directory that is not known: " + s.dirNo
+	default:
+		file = s.dir + "/" + file
+	}
+	c, err := s.j.m.Content(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "its script cannot be read: " + err.Error()
+	case strings.HasPrefix(c.Real, "/dev/") || strings.HasPrefix(c.Real, "/proc/"):
+		return "its script " + c.Real + " is no file with a content of its own"
+	}
+	return ""
 }
 
 func pick(n names, is func(string) bool) string {
@@ -362,6 +424,9 @@ func (s *segment) entry(words []shell.Word, file *File, applet, carrier bool) bo
 		return false
 	}
 	s.seg().Entry = e.ref()
+	if u.bare == "" && !applet { // an applet's name picks what it does
+		s.pinReal(file)
+	}
 	s.satisfy(ByAllowlist, "P-31", "an entry allows it")
 	return true
 }

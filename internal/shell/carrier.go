@@ -43,7 +43,7 @@ func (row *carrierRow) find(words []Word) Carried {
 	for i := 1; i < len(words); i++ {
 		w := &words[i]
 		if !w.Lit {
-			if w.MayStartWith('-') || w.MayStartWith('+') || row.check != nil {
+			if w.MayStartWith('-') || w.MayStartWith('+') || row.check != nil || row.bundled && i == 1 || row.mayBecomeWord(w) {
 				return Carried{Why: "an argument that is not literal may become an option that starts a program", At: i}
 			}
 			continue
@@ -59,6 +59,17 @@ func (row *carrierRow) find(words []Word) Carried {
 		return Carried{Why: why, Code: row.code, At: at}
 	}
 	return Carried{}
+}
+
+// mayBecomeWord says if an argument that is not literal may become a whole word of the row
+// that does not look like an option: go g*.
+func (row *carrierRow) mayBecomeWord(w *Word) bool {
+	for word := range strings.FieldsSeq(row.words) {
+		if word[0] != '-' && w.MayStartWith(word[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 // matches says if one argument is an option of the row. Where an argument could be the

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // checkPlus finds commands of an editor: vim +CMD.
 func checkPlus(words []Word) (why string, at int) {
@@ -46,18 +50,22 @@ func checkMake(words []Word) (why string, at int) {
 	return "", 0
 }
 
-// makefileFromInput says if an option of make names standard input as the makefile.
+// makefileFromInput says if an option of make names standard input, or what is no file, as
+// the makefile. One that could be the end of a bundle counts.
 func makefileFromInput(option string, rest []Word) bool {
-	next := len(rest) > 0 && rest[0].Text == "-"
+	input := func(file string) bool { return file == "-" || NoFile(file) && !harmlessDevice(file) }
+	next := len(rest) > 0 && input(rest[0].Text)
 	name, value, has := strings.Cut(option, "=")
 	switch {
-	case option == "/dev/stdin", strings.HasSuffix(option, "/dev/stdin"), strings.HasSuffix(option, "/fd/0"):
-		return true
 	case strings.HasPrefix(option, "--"):
 		long := len(name) > 2 && (strings.HasPrefix("--file", name) || strings.HasPrefix("--makefile", name))
-		return long && (has && value == "-" || !has && next)
+		return long && (has && input(value) || !has && next)
 	case strings.HasPrefix(option, "-"):
-		return strings.HasSuffix(option, "f-") || strings.HasSuffix(option, "f") && next
+		_, file, bundled := strings.Cut(option, "f")
+		return bundled && file != "" && input(file) || strings.HasSuffix(option, "f") && next
 	}
-	return false
+	return name == "MAKEFILES" && has && slices.ContainsFunc(strings.Fields(value), input)
 }
+
+// harmlessDevice says if a path is /dev/null, which holds nothing.
+func harmlessDevice(file string) bool { return path.Clean(file) == "/dev/null" }

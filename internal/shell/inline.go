@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 	"sync"
 )
@@ -178,6 +179,8 @@ func (s *codeScan) operand(i int) (done bool, why string) {
 		return false, ""
 	case row.operand == operandCode:
 		return true, "its first argument is code"
+	case row.operand == operandScript && (s.sure || strings.Contains(text, "/")) && NoFile(text):
+		return true, "its script " + shorten(text) + " is no file with a content of its own"
 	case row.operand == operandScript:
 		s.quiet = true // there is a script, so standard input is data
 		if s.script == 0 {
@@ -186,6 +189,19 @@ func (s *codeScan) operand(i int) (done bool, why string) {
 		return s.sure, ""
 	}
 	return false, ""
+}
+
+// NoFile says if a path looks like one whose content is standard input's, or the text of a
+// command or environment: it lies in /dev or /proc, or has the last element of such a one,
+// since a cd may have gone there.
+func NoFile(file string) bool {
+	if file == "" {
+		return false
+	}
+	clean := path.Clean(file)
+	last := base(clean)
+	return strings.HasPrefix(clean, "/dev/") || strings.HasPrefix(clean, "/proc/") ||
+		listed(" stdin tty cmdline environ comm ", last) || allDigits(last)
 }
 
 // abbreviates says if option is one of the list or the beginning of one, as long options

@@ -11,8 +11,9 @@ import (
 const planFormat = 1
 
 // maxPlanDepth bounds the nesting of an encoded plan: statements within each other, and
-// the texts of shells.
-const maxPlanDepth = 4 * MaxDepth
+// the texts of shells. A chain of && is as deep as it has commands, and each level of
+// brackets and keywords makes three at most: whatever is judged can be handed on.
+const maxPlanDepth = 2*MaxCalls + 3*11*MaxDepth
 
 // ErrPlan says that bytes are no plan of this version.
 var ErrPlan = errors.New("the judged plan cannot be read")

@@ -219,3 +219,22 @@ func TestP22_Builtins(t *testing.T) {
 		}
 	}
 }
+
+// TestP60_DeepPlans: what is judged can be handed on, as deep as it may be.
+func TestP60_DeepPlans(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("a && ", MaxCalls-1) + "a", strings.Repeat("a || a && ", MaxCalls/2-1) + "a", strings.Repeat("if a; then ", 900) + "a" + strings.Repeat("; fi", 900),
+		strings.Repeat("while a; do ", 900) + "a" + strings.Repeat("; done", 900), strings.Repeat("{ ", MaxDepth) + "a" + strings.Repeat("; }", MaxDepth), strings.Repeat("( ", MaxDepth) + "a" + strings.Repeat(" )", MaxDepth),
+		"if a; then a; " + strings.Repeat("elif a; then a; ", 900) + "fi",
+	} {
+		s := Analyze(text)
+		if !s.Understood() {
+			t.Errorf("%.20q: %v", text, s.Remarks)
+			continue
+		}
+		p := &Plan{Root: s.Root, Starts: make([]Start, len(s.Calls))}
+		if _, err := DecodePlan(p.Encode()); err != nil {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+}

@@ -129,11 +129,16 @@ type Word struct {
 	offsets []int32 // source offset of each byte of Text and of its end, nil = not known
 }
 
-// MayStartWith says if the word's value can begin with the byte c, which an expansion at
-// its start can always make it do.
+// MayStartWith says if the word's value, or one of those it is split into, can begin with
+// the byte c, which an expansion at its start can always make it do.
 func (w *Word) MayStartWith(c byte) bool {
 	if w.Lit {
 		return w.Text != "" && w.Text[0] == c
+	}
+	for _, p := range w.Parts {
+		if p.Kind == PartParam { // unquoted: a blank in its value begins another word
+			return true
+		}
 	}
 	for _, p := range w.Parts {
 		switch {

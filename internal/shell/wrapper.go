@@ -7,6 +7,8 @@ type Wrapped struct {
 	Inner   int      // index in words of the inner command word, when Why is ""
 	Assigns []Assign // of env, literal, not yet checked against policy's table
 	Why     string   // why it cannot be looked through
+	// Assigning: a word with = in the place of the inner command word is an assignment to it.
+	Assigning bool
 }
 
 // Unwrap looks through one wrapper. name is the program's base name; ok is false when it
@@ -60,7 +62,7 @@ func Unwrap(name string, words []Word) (w Wrapped, ok bool) {
 	case words[i].Text[0] == '-':
 		return Wrapped{Why: "the inner command word looks like an option"}, true
 	}
-	w.Inner = i
+	w.Inner, w.Assigning = i, row.assigns
 	return w, true
 }
 

@@ -253,6 +253,43 @@ func TestP60_DirectoryOnTheWay(t *testing.T) {
 	}
 }
 
+// TestP60_LinkLedElsewhere: a link to an allowed program that leads elsewhere after the last
+// check starts nothing else, neither a script nor what stands behind a wrapper.
+func TestP60_LinkLedElsewhere(t *testing.T) {
+	for _, command := range []string{"./alias x", "nice ./alias x", "ways/say x", "nice ways/say x"} {
+		b := newBench(t)
+		b.must(t, errors.Join(
+			os.Symlink("say", b.dir+"/alias"), os.Symlink(".", b.dir+"/ways"), os.Mkdir(b.dir+"/evil", 0o755),
+			os.WriteFile(b.dir+"/evil/say", []byte("#!/bin/sh\necho evil\n"), 0o755)))
+		l, err := walk.Prepare(b.judge(t, command), command, b.dir, b.env, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.must(t, errors.Join(os.Remove(b.dir+"/alias"), os.Symlink("evil/say", b.dir+"/alias"), os.Remove(b.dir+"/ways"), os.Symlink("evil", b.dir+"/ways")))
+		if r := run(t, start(t.Context(), l), true); strings.Contains(r.out, "evil") || !strings.Contains(r.out, "script x") {
+			t.Errorf("%q: code %d, %q", command, r.code, r.out)
+		}
+		l.Close()
+	}
+}
+
+// TestP60_OwnDirectory: /proc/self/cwd is not where the judge was but where the program is
+// started.
+func TestP60_OwnDirectory(t *testing.T) {
+	for _, command := range []string{"/proc/self/cwd/say x", "nice /proc/self/cwd/say x", "./alias x"} {
+		b := newBench(t)
+		b.must(t, errors.Join(
+			os.Symlink("/proc/self/cwd/say", b.dir+"/alias"), os.WriteFile(b.dir+"/sub/say", []byte("#!/bin/sh\necho evil\n"), 0o755),
+			os.Symlink("/proc/self/cwd/say", b.dir+"/sub/alias")))
+		t.Chdir(b.dir)
+		b.dir += "/sub"
+		r, err := b.walk(t, command, true)
+		if err == nil && (strings.Contains(r.out, "evil") || !strings.Contains(r.out, "script x")) {
+			t.Errorf("%q: code %d, %q", command, r.code, r.out)
+		}
+	}
+}
+
 // The walk takes its plan from nowhere but its descriptor.
 func TestWalkWithoutPlan(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe", walk.Role, "echo hi")
