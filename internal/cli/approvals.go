@@ -21,7 +21,7 @@ func newApprovals(env *Env) *cobra.Command {
   openclaw approvals resolve 1a2b3c4d allow-once
   openclaw approvals allowlist add '~/bin/deploy' --agent main`,
 		newPending(env), newResolve(env), newHistory(env), newWatch(env),
-		newDocumentGet(env), newDocumentSet(env), newAllowlist(env))
+		newDocumentGet(env), newDocumentSet(env), newDocumentImport(env), newAllowlist(env))
 	cmd.Aliases = []string{"exec-approvals"}
 	return cmd
 }

@@ -109,7 +109,7 @@ func newDocumentSet(env *Env) *cobra.Command {
 		Example: `  hash=$(openclaw approvals get --json | jq -r .hash)
   openclaw approvals set --file approvals.json --hash "$hash"
   openclaw approvals set --stdin --force < approvals.json`,
-		Args:    takes(0, 0, ""),
+		Args: takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := env.refuseInside("changing the approvals document"); err != nil {
 				return err

@@ -137,3 +137,25 @@ func TestContext(t *testing.T) {
 		t.Errorf("%v, %v", r, err)
 	}
 }
+
+// Another program's table is read, whatever its columns are called, and not changed.
+func TestForeignJSON(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other db.sqlite")
+	if err := sqlDo(path, `CREATE TABLE config (id INTEGER, name TEXT, doc TEXT); INSERT INTO config VALUES (1, 'x', '{"version":1}'), (2, '{', NULL)`); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := state.ForeignJSON(t.Context(), path, "config")
+	if err != nil || len(got) != 1 || string(got[0]) != `{"version":1}` {
+		t.Errorf("%q %v", got, err)
+	}
+	if got, err := state.ForeignJSON(t.Context(), path, "no_such"); err != nil || got != nil {
+		t.Errorf("%q %v", got, err)
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("it was changed")
+	}
+}

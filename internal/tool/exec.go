@@ -70,11 +70,25 @@ func (s *Service) launch(ctx context.Context, cfg *config.Config, r *run, env ma
 	if r.decision.Effective.Security.Value != policy.Full && r.walked == nil { // never by a shell (P-60)
 		return nil, &protocol.Error{Type: protocol.ErrInternal, Message: "allowed, but there is no judged plan to run"}
 	}
+	s.noteUsage(r)
 	res, err := s.launchAs(ctx, cfg, r, env, watch)
 	if errors.Is(err, proc.ErrChanged) {
 		return s.denied(r, protocol.Denied{Rule: "P-60", Reason: changed(err), Hint: "run it again; it is judged anew"}, false), nil
 	}
 	return res, err
+}
+
+// noteUsage notes which entries let a command run.
+func (s *Service) noteUsage(r *run) {
+	if r.walked == nil {
+		return
+	}
+	now := time.Now().UnixMilli()
+	for i := range r.decision.Segments {
+		if seg := &r.decision.Segments[i]; seg.Entry != nil && seg.SatisfiedBy != nil {
+			s.usage.Note(*seg.Entry, now, r.params.Command, seg.ResolvedPath)
+		}
+	}
 }
 
 // launchAs prepares and starts a command in the way that was chosen: its judged plan, or

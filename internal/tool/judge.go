@@ -57,7 +57,7 @@ func (s *Service) decide(ctx context.Context, cfg *config.Config, r *run, dry bo
 	if err != nil {
 		return policy.Decision{
 			Outcome: policy.OutcomeDeny, Rule: "A-2", Reason: err.Error(), Effective: policy.Combine(in.Layers),
-			Hint: "the operator mends " + filepath.Join(s.judge.stateDir, approval.FileName) + " or puts it back from a copy",
+			Hint: "the operator looks at it with openclaw approvals get, and mends " + filepath.Join(s.judge.stateDir, approval.FileName) + " or puts it back from a copy",
 		}, nil
 	}
 	in.Layers.Host = doc.Policy

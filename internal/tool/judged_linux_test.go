@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"openclaw/internal/policy"
 	"openclaw/internal/protocol"
@@ -187,5 +188,35 @@ func TestP11_Fallback(t *testing.T) {
 		if r := b.exec(`{"command":"echo a"}`); r.Status != want {
 			t.Errorf("%s: %s (%+v), want %s", doc, r.Status, r.Denied, want)
 		}
+	}
+}
+
+// TestA4_Usage: what ran is noted at its entry, and nobody's save is disturbed by that.
+func TestA4_Usage(t *testing.T) {
+	b := newBed(t, allowlistMode)
+	b.allow("echo", "cat")
+	_, before, _, err := b.s.judge.file.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		b.exec(`{"command":"echo token=verysecretvalue"}`)
+	}
+	var text []byte
+	var after string
+	for range 100 {
+		if text, after, _, err = b.s.judge.file.Read(); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "lastUsedAt") {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if n := strings.Count(string(text), "lastUsedAt"); n != 1 || strings.Contains(string(text), "verysecret") || !strings.Contains(string(text), `"lastResolvedPath": "/`) {
+		t.Errorf("%d uses:\n%s", n, text)
+	}
+	if before != after {
+		t.Errorf("the hash changed by use: %s, %s", before, after)
 	}
 }

@@ -21,6 +21,9 @@ import (
 	"openclaw/internal/session"
 )
 
+// usageTime is how long Close waits for the document, to note its use.
+const usageTime = 2 * time.Second
+
 // recordMax is the size at which the record of runs is rotated, in bytes.
 const recordMax = 32 << 20
 
@@ -57,6 +60,7 @@ type Service struct {
 	resumed  sync.Once // what an earlier program left has been dealt with
 	ending   sync.WaitGroup
 	notices  notices
+	usage    *approval.Usage // of allowlist entries
 	table    Sessions
 	events   *event.Bus
 	record   *recorder
@@ -106,6 +110,7 @@ func Open(opt Options) (*Service, error) {
 	hostOpt.Run = s.table.Capture
 	s.host = host.New(hostOpt)
 	s.judge = newJudge(opt.StateDir, s.host.Home(), opt.Program)
+	s.usage = s.judge.file.NewUsage(func(err error) { s.log.Warn("the use of allowlist entries is not noted", "err", err) })
 	lines.OnWritten(func(keys []string) { s.table.Told(keys...) })
 	s.begin()
 	return s, nil
@@ -135,6 +140,11 @@ func (s *Service) Close() error {
 	s.answers.running.Wait()
 	s.ending.Wait()
 	err = errors.Join(err, s.desk.shut())
+	ctx, cancel := context.WithTimeout(context.Background(), usageTime)
+	defer cancel()
+	if uerr := s.usage.Close(ctx); uerr != nil { // it is only a note
+		s.log.Warn("the use of allowlist entries is not noted", "err", uerr)
+	}
 	// The record before the sessions let go: they are told of what is in it.
 	return errors.Join(err, s.record.close(), s.table.Close())
 }
