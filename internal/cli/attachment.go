@@ -78,7 +78,7 @@ func (a *attachment) explain(err error) error {
 	if err != nil {
 		return err
 	}
-	a.env.say("note", "%s: %s", a.opt.id, state(st.Status, st.ExitCode, st.Signal, st.TimedOut, false))
+	a.env.say("note", "%s: %s", a.opt.id, runState(st.Status, st.ExitCode, st.Signal, st.TimedOut, false))
 	return &exitError{code: execCode(&protocol.ExecResult{Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal, TimedOut: st.TimedOut})}
 }
 

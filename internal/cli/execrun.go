@@ -257,7 +257,7 @@ func (x *execution) background(d *protocol.ExecResult) error {
 		x.env.say("note", "runs in the background as %s (pid %d); see openclaw process poll %s", d.SessionID, d.Pid, d.SessionID)
 	} else {
 		x.env.say("note", "%s has ended already (%s); see openclaw process log %s", d.SessionID,
-			state(d.Status, d.ExitCode, d.Signal, d.TimedOut, false), d.SessionID)
+			runState(d.Status, d.ExitCode, d.Signal, d.TimedOut, false), d.SessionID)
 	}
 	if !x.opt.background {
 		return nil

@@ -110,7 +110,7 @@ func sessionRows(list []protocol.SessionInfo) [][]string {
 			pid = strconv.Itoa(s.Pid)
 		}
 		rows = append(rows, []string{
-			s.SessionID, state(s.Status, s.ExitCode, s.Signal, s.TimedOut, s.WaitingForInput), pid,
+			s.SessionID, runState(s.Status, s.ExitCode, s.Signal, s.TimedOut, s.WaitingForInput), pid,
 			span(time.Duration(s.RuntimeMs) * time.Millisecond), s.Command,
 		})
 	}
@@ -118,7 +118,7 @@ func sessionRows(list []protocol.SessionInfo) [][]string {
 }
 
 // state is a session's status in a few words: "exit 0", "SIGKILL", "needs input".
-func state(status protocol.Status, exit *int, signal string, timedOut, waiting bool) string {
+func runState(status protocol.Status, exit *int, signal string, timedOut, waiting bool) string {
 	switch {
 	case status == protocol.StatusRunning && waiting:
 		return "needs input"
@@ -135,7 +135,7 @@ func state(status protocol.Status, exit *int, signal string, timedOut, waiting b
 // stateLine is one line about one session.
 func stateLine(res *protocol.ProcessResult) string {
 	return fmt.Sprintf("%s: %s, %s", res.SessionID,
-		state(res.Status, res.ExitCode, res.Signal, res.TimedOut, res.WaitingForInput),
+		runState(res.Status, res.ExitCode, res.Signal, res.TimedOut, res.WaitingForInput),
 		span(time.Duration(res.DurationMs)*time.Millisecond))
 }
 

@@ -84,7 +84,7 @@ func TestShowSession(t *testing.T) {
 		"killed":      {Status: protocol.StatusKilled, Signal: "SIGKILL"},
 		"lost":        {Status: protocol.StatusLost},
 	} {
-		if got := state(s.Status, s.ExitCode, s.Signal, s.TimedOut, s.WaitingForInput); got != want {
+		if got := runState(s.Status, s.ExitCode, s.Signal, s.TimedOut, s.WaitingForInput); got != want {
 			t.Errorf("%+v: %q", s, got)
 		}
 	}
