@@ -36,7 +36,10 @@ func (c *tally) add(m map[string]int, family string) {
 	m[family]++
 }
 
-func sum(m map[string]int) (n int) {
+// sum counts all families.
+func (c *tally) sum(m map[string]int) (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, v := range m {
 		n += v
 	}
@@ -95,7 +98,7 @@ func TestOracle(t *testing.T) {
 		jobs <- job{family, command, d}
 		if time.Since(last) > 10*time.Second {
 			last = time.Now()
-			fmt.Printf("oracle: %d of %d judged, %d allowed and traced\n", i, n, sum(count.traced))
+			fmt.Printf("oracle: %d of %d judged, %d allowed and traced\n", i, n, count.sum(count.traced))
 		}
 	}
 	close(jobs)
@@ -103,9 +106,9 @@ func TestOracle(t *testing.T) {
 	for _, family := range slices.Sorted(maps.Keys(count.judged)) {
 		t.Logf("%-22s %7d judged %6d allowed", family, count.judged[family], count.allowed[family])
 	}
-	t.Logf("%d judged, %d allowed, %d traced, seed %d", sum(count.judged), sum(count.allowed), sum(count.traced), seed)
-	if sum(count.allowed) < n/20 {
-		t.Errorf("only %d of %d were allowed: the oracle says little", sum(count.allowed), n)
+	t.Logf("%d judged, %d allowed, %d traced, seed %d", count.sum(count.judged), count.sum(count.allowed), count.sum(count.traced), seed)
+	if count.sum(count.allowed) < n/20 {
+		t.Errorf("only %d of %d were allowed: the oracle says little", count.sum(count.allowed), n)
 	}
 }
 
