@@ -71,6 +71,7 @@ work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DI
 		newPolicy(env),
 		newApprovals(env),
 		newExecPolicy(env),
+		newDevices(env),
 		newCompletion(env),
 		newVersion(env),
 	)

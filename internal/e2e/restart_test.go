@@ -65,6 +65,7 @@ func TestRestartTwiceAndStop(t *testing.T) {
 	if before.PID != d.cmd.Process.Pid {
 		t.Fatalf("pid %d wrote down %d", d.cmd.Process.Pid, before.PID)
 	}
+	d.storeOpen()
 	files := d.descriptors()
 	for range 2 {
 		out := d.must("gateway", "restart")
@@ -77,6 +78,7 @@ func TestRestartTwiceAndStop(t *testing.T) {
 			t.Errorf("exec after the restart: %v", r)
 		}
 	}
+	d.storeOpen()
 	d.await("no descriptor is left over", func() bool { return d.descriptors() <= files+2 })
 	d.must("gateway", "stop")
 	if code := d.ended(); code != 0 {
@@ -84,6 +86,14 @@ func TestRestartTwiceAndStop(t *testing.T) {
 	}
 	if out := d.must("gateway", "stop"); out != "no gateway runs\n" {
 		t.Errorf("a second stop: %s", out)
+	}
+}
+
+// storeOpen returns when the daemon has its store open, which it opens behind its start.
+func (d *daemon) storeOpen() {
+	d.t.Helper()
+	if failure, ok := d.rpc("exec.approval.list", nil, nil); !ok || failure != "" {
+		d.t.Fatalf("the store: %s", failure)
 	}
 }
 

@@ -154,8 +154,8 @@ func TestP60_WalkIsBash(t *testing.T) {
 	skip := map[string]string{ // these are a miss, which is right, so there is nothing to compare
 		"tr a-z A-Z <a.txt 2>/dev/null; echo": "P-22", "sh -c 'kill -9 $PPID' && echo never": "P-24", "sh -c 'exit_not_there' ; echo post": "P-32",
 	}
-	for _, command := range same {
-		if skip[command] != "" {
+	for i, command := range same {
+		if skip[command] != "" || raceEnabled && i%4 != 0 { // a walker with the detector takes long to start
 			continue
 		}
 		for _, merged := range []bool{false, true} {
