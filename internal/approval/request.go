@@ -75,6 +75,11 @@ type Request struct {
 
 	Plugin *Plugin `json:"plugin,omitempty"`
 
+	// of a request that a client has asked for, which runs its command itself (protocol 4.7)
+	Asker     string   `json:"asker,omitempty"` // device or connection
+	Reviewers []string `json:"reviewers,omitempty"`
+	EnvHash   string   `json:"envHash,omitempty"`
+
 	// Digest names all that is bound and the other parameters: an identical pending request
 	// joins the first (A-16). "" joins nothing.
 	Digest string `json:"digest,omitempty"`

@@ -301,7 +301,7 @@ func (r *Registry) Unfinished() []Record {
 	defer r.mu.Unlock()
 	var out []Record
 	for _, e := range r.all {
-		if e.rec.Decision.Allows() && e.rec.Request.Kind == KindExec && !e.rec.Run.over() {
+		if e.rec.Decision.Allows() && e.rec.Request.Kind == KindExec && e.rec.Request.Asker == "" && !e.rec.Run.over() {
 			out = append(out, e.rec)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 // approvalMethods are those of people who decide (A-61).
 func approvalMethods() map[string]method {
 	return map[string]method{
+		"exec.approval.request":        with((*server).methodAsk),
 		"exec.approval.list":           with((*server).methodApprovalList),
 		"exec.approval.get":            with((*server).methodApprovalGet),
 		"exec.approval.resolve":        with((*server).methodApprovalResolve),
@@ -40,6 +41,19 @@ type approvalParams struct {
 	Reviewer string `json:"reviewer"`
 }
 
+// visible finds a request that the caller may see.
+func (b *backend) visible(ctx context.Context, id string) (*approval.Registry, approval.Record, error) {
+	reg, err := b.approvals(ctx)
+	if err != nil {
+		return nil, approval.Record{}, err
+	}
+	rec, err := reg.Get(id)
+	if c := connOf(ctx); err == nil && c != nil && !c.sees(&rec) {
+		err = fmt.Errorf("%w: %q", approval.ErrUnknown, id)
+	}
+	return reg, rec, err
+}
+
 func pendingOf(b *backend, ctx context.Context, kind approval.Kind) ([]protocol.ExecApproval, error) {
 	reg, err := b.approvals(ctx)
 	if err != nil {
@@ -47,7 +61,7 @@ func pendingOf(b *backend, ctx context.Context, kind approval.Kind) ([]protocol.
 	}
 	out := []protocol.ExecApproval{}
 	for _, rec := range reg.Pending() {
-		if rec.Request.Kind == kind {
+		if c := connOf(ctx); rec.Request.Kind == kind && (c == nil || c.sees(&rec)) {
 			out = append(out, rec.Wire())
 		}
 	}
@@ -63,11 +77,7 @@ func (s *server) methodPluginList(ctx context.Context, b *backend, _ none) (any,
 }
 
 func (s *server) methodApprovalGet(ctx context.Context, b *backend, p approvalParams) (any, error) {
-	reg, err := b.approvals(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := reg.Get(p.ID)
+	_, rec, err := b.visible(ctx, p.ID)
 	if err == nil && rec.Final() {
 		err = approval.ErrUnknown
 	}
@@ -103,11 +113,11 @@ func resolver(ctx context.Context, name string) approval.Resolver {
 }
 
 func (s *server) methodApprovalResolve(ctx context.Context, b *backend, p approvalParams) (any, error) {
-	reg, err := b.approvals(ctx)
+	reg, rec, err := b.visible(ctx, p.ID)
 	if err != nil {
-		return nil, err
+		return nil, approvalError(err)
 	}
-	if _, _, err := reg.Resolve(ctx, p.ID, approval.Decision(p.Decision), resolver(ctx, p.Reviewer)); err != nil {
+	if _, _, err := reg.Resolve(ctx, rec.ID, approval.Decision(p.Decision), resolver(ctx, p.Reviewer)); err != nil {
 		return nil, approvalError(err)
 	}
 	return struct {
@@ -116,11 +126,10 @@ func (s *server) methodApprovalResolve(ctx context.Context, b *backend, p approv
 }
 
 func (s *server) methodApprovalWait(ctx context.Context, b *backend, p approvalParams) (any, error) {
-	reg, err := b.approvals(ctx)
-	if err != nil {
-		return nil, err
+	reg, rec, err := b.visible(ctx, p.ID)
+	if err == nil {
+		rec, err = reg.Wait(ctx, rec.ID)
 	}
-	rec, err := reg.Wait(ctx, p.ID)
 	if errors.Is(err, approval.ErrUnknown) {
 		return nil, &protocol.Error{Type: protocol.ErrInvalid, Message: "approval expired or not found"}
 	}
@@ -146,11 +155,7 @@ type snapshotResult struct {
 }
 
 func (s *server) methodSnapshot(ctx context.Context, b *backend, p approvalParams) (any, error) {
-	reg, err := b.approvals(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := reg.Get(p.ID)
+	_, rec, err := b.visible(ctx, p.ID)
 	if err != nil {
 		return nil, &protocol.Error{
 			Type: protocol.ErrInvalid, Message: "approval not found", Hint: "openclaw approvals pending", Details: map[string]string{"reason": "APPROVAL_NOT_FOUND"},
@@ -160,11 +165,11 @@ func (s *server) methodSnapshot(ctx context.Context, b *backend, p approvalParam
 }
 
 func (s *server) methodResolveAny(ctx context.Context, b *backend, p approvalParams) (any, error) {
-	reg, err := b.approvals(ctx)
+	reg, rec, err := b.visible(ctx, p.ID)
 	if err != nil {
-		return nil, err
+		return nil, approvalError(err)
 	}
-	rec, applied, err := reg.Resolve(ctx, p.ID, approval.Decision(p.Decision), resolver(ctx, p.Reviewer))
+	rec, applied, err := reg.Resolve(ctx, rec.ID, approval.Decision(p.Decision), resolver(ctx, p.Reviewer))
 	if err != nil && !errors.Is(err, approval.ErrResolved) {
 		return nil, approvalError(err)
 	}
@@ -326,13 +331,12 @@ func (s *server) methodPluginRequest(ctx context.Context, b *backend, p pluginPa
 		}
 	}
 	if p.TwoPhase {
-		return struct {
-			Status        string `json:"status"`
-			ID            string `json:"id"`
-			DeliveryRoute string `json:"deliveryRoute"`
-			CreatedAtMs   int64  `json:"createdAtMs"`
-			ExpiresAtMs   int64  `json:"expiresAtMs"`
-		}{"accepted", rec.ID, route, rec.CreatedMs, rec.ExpiresMs}, nil
+		return phased{
+			first: accepted{"accepted", rec.ID, route, rec.CreatedMs, rec.ExpiresMs},
+			second: func(ctx context.Context) (any, error) {
+				return s.methodApprovalWait(ctx, b, approvalParams{ID: rec.ID})
+			},
+		}, nil
 	}
 	answer, err := s.methodApprovalWait(ctx, b, approvalParams{ID: rec.ID})
 	if ctx.Err() != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -129,6 +130,10 @@ func (c *socketConn) serve(req *request) {
 			c.fail(id, &protocol.ErrorShape{Code: protocol.CodeInvalid, Message: "invalid request frame: " + why})
 			continue
 		}
+		if waits(frame.Method) { // for a person: it must not keep other calls from being made
+			c.work.Go(func() { c.answer(req.backend, &frame) })
+			continue
+		}
 		select {
 		case slots <- struct{}{}:
 		case <-c.ctx.Done():
@@ -141,6 +146,11 @@ func (c *socketConn) serve(req *request) {
 	}
 }
 
+// waits reports whether a method may take as long as a person does.
+func waits(method string) bool {
+	return strings.HasSuffix(method, "approval.request") || strings.HasSuffix(method, "approval.waitDecision")
+}
+
 // answer runs one request.
 func (c *socketConn) answer(b *backend, frame *protocol.RequestFrame) {
 	result, shape := c.server.dispatch(c.ctx, b, c, frame)
@@ -149,6 +159,16 @@ func (c *socketConn) answer(b *backend, frame *protocol.RequestFrame) {
 		return
 	}
 	c.send(protocol.ResponseFrame{Type: "res", ID: frame.ID, OK: true, Payload: result}, false)
+	if two, ok := result.(phased); ok {
+		result, err := two.second(c.ctx)
+		switch {
+		case c.ctx.Err() != nil:
+		case err != nil:
+			c.fail(frame.ID, shapeOf(frame.Method, err))
+		default:
+			c.send(protocol.ResponseFrame{Type: "res", ID: frame.ID, OK: true, Payload: result}, false)
+		}
+	}
 }
 
 func (c *socketConn) fail(id string, shape *protocol.ErrorShape) {
@@ -320,7 +340,7 @@ func (c *socketConn) showsApprovals() bool {
 // passApprovals tells the client of requests that it may see. Those of our own exec are
 // seen by every connection that shows approvals, and by admins.
 func (c *socketConn) passApprovals(sub *approval.Subscription) {
-	sees := c.showsApprovals() || c.holds("operator.admin")
+	shows := c.showsApprovals() || c.holds("operator.admin")
 	for {
 		e, err := sub.Next(c.ctx)
 		if err != nil {
@@ -329,7 +349,7 @@ func (c *socketConn) passApprovals(sub *approval.Subscription) {
 			}
 			return
 		}
-		if !sees {
+		if !shows || !c.sees(&e.Record) {
 			continue
 		}
 		prefix := "exec.approval."

@@ -522,3 +522,69 @@ func FuzzSocketFrames(f *testing.F) {
 		}
 	})
 }
+
+// TestProtocol47_Request: a client asks for a command that it runs itself; only its own
+// device, named reviewers and admins see that.
+func TestProtocol47_Request(t *testing.T) {
+	h := start(t, &fakeTools{}, "")
+	approvals := []string{"operator.approvals"}
+	join := func(scopes []string) (*peer, key) {
+		p, k := h.dialSocket(nil), newKey()
+		if r := p.call("connect", p.connectParams(&k, h.operator, scopes, nil)); !r.OK {
+			t.Fatal(r.Error)
+		}
+		return p, k
+	}
+	asker, _ := join(approvals)
+	ask := map[string]any{"command": "ls -la", "env": map[string]string{"FOO": "bar"}, "agentId": "main", "timeoutMs": 60000}
+	var got struct {
+		ID             string
+		Decision       *string
+		TerminalReason string
+		DeliveryRoute  string
+	}
+	if r := asker.call("exec.approval.request", ask); json.Unmarshal(r.Payload, &got) != nil || got.Decision == nil || *got.Decision != "deny" || got.TerminalReason != "no-route" {
+		t.Errorf("nobody is there: %+v %+v", r, got)
+	}
+	other, _ := join(approvals)
+	boss, _ := join(admin)
+	ask["twoPhase"] = true
+	r := asker.call("exec.approval.request", ask)
+	if json.Unmarshal(r.Payload, &got) != nil || got.DeliveryRoute != "approval-client" {
+		t.Fatalf("%+v", r)
+	}
+	first := asker.n
+	var list []protocol.ExecApproval
+	if r := other.call("exec.approval.list", nil); json.Unmarshal(r.Payload, &list) != nil || len(list) != 0 {
+		t.Errorf("another device sees it: %+v", list)
+	}
+	if r := other.call("approval.resolve", map[string]any{"id": got.ID, "decision": "allow-once"}); r.OK {
+		t.Error("another device answers it")
+	}
+	if r := boss.call("exec.approval.list", nil); json.Unmarshal(r.Payload, &list) != nil || len(list) != 1 {
+		t.Errorf("the admin sees %+v", list)
+	}
+	if r := boss.call("exec.approval.resolve", map[string]any{"id": got.ID, "decision": "allow-once"}); !r.OK {
+		t.Error(r.Error)
+	}
+	for {
+		var second reply
+		if asker.read(&second); second.Type == "res" {
+			if second.ID != strconv.Itoa(first) || json.Unmarshal(second.Payload, &got) != nil || got.Decision == nil || *got.Decision != "allow-once" {
+				t.Errorf("%+v %+v", second, got)
+			}
+			break
+		}
+	}
+	if envHash(map[string]string{"FOO": "bar"}) != sumHex(`[["FOO","bar"]]`) {
+		t.Error("the hash of the environment")
+	}
+	if r := asker.call("exec.approval.request", map[string]any{"command": "x", "host": "node"}); r.Error.Message != "nodeId is required for host=node" {
+		t.Errorf("%+v", r.Error)
+	}
+}
+
+func sumHex(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

@@ -19,7 +19,7 @@ import (
 // decided is called once for every request that has become final: what was allowed runs,
 // and who waits is told.
 func (s *Service) decided(ctx context.Context, rec approval.Record) {
-	if rec.Request.Kind != approval.KindExec {
+	if rec.Request.Kind != approval.KindExec || rec.Request.Asker != "" { // the asker runs it, or not
 		return
 	}
 	f := s.flights.get(rec.ID)

@@ -42,7 +42,7 @@ func (s *Service) byApproval(ctx context.Context, c Caller, p *processParams) (*
 		return nil, nil //nolint:nilerr // then it is just an unknown session
 	}
 	rec, err := reg.Get(p.SessionID)
-	if err != nil || rec.Request.Agent != c.Agent || rec.Request.Kind != approval.KindExec {
+	if err != nil || rec.Request.Agent != c.Agent || rec.Request.Kind != approval.KindExec || rec.Request.Asker != "" {
 		return nil, nil //nolint:nilerr // an unknown session
 	}
 	switch {
