@@ -55,7 +55,7 @@ func (c *socketConn) handshake(req *request) bool {
 		return false
 	}
 	var frame protocol.RequestFrame
-	if err := protocol.Closed(data, &frame); err != nil || frame.Type != "req" || frame.ID == "" || frame.Method == "" {
+	if err := protocol.Closed(data, &frame); err != nil || frame.Check() != nil {
 		_ = c.ws.Close(websocket.StatusPolicyViolation, "invalid request frame")
 		return false
 	}

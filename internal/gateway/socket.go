@@ -118,16 +118,16 @@ func (c *socketConn) serve(req *request) {
 		if !json.Valid(data) { // protocol 1.2: ignored once the client has signed in
 			continue
 		}
-		if err := protocol.Closed(data, &frame); err != nil || frame.Type != "req" || frame.ID == "" || frame.Method == "" {
-			why := "at root: must be a request"
-			if err != nil {
-				why = err.Error()
-			}
+		err = protocol.Closed(data, &frame)
+		if err == nil {
+			err = frame.Check()
+		}
+		if err != nil {
 			id := frame.ID
 			if id == "" {
 				id = "invalid"
 			}
-			c.fail(id, &protocol.ErrorShape{Code: protocol.CodeInvalid, Message: "invalid request frame: " + why})
+			c.fail(id, &protocol.ErrorShape{Code: protocol.CodeInvalid, Message: "invalid request frame: " + err.Error()})
 			continue
 		}
 		if waits(frame.Method) { // for a person: it must not keep other calls from being made

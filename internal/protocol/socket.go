@@ -40,6 +40,19 @@ type RequestFrame struct {
 	ExpectedProfileID string          `json:"expectedProfileId,omitempty"` // accepted and ignored
 }
 
+// Check says what the types cannot: what has to be there.
+func (f *RequestFrame) Check() error {
+	for _, need := range []struct{ name, value string }{{"type", f.Type}, {"id", f.ID}, {"method", f.Method}} {
+		if need.value == "" {
+			return fmt.Errorf("must have required property '%s'", need.name)
+		}
+	}
+	if f.Type != "req" {
+		return errors.New("at /type: must be equal to constant")
+	}
+	return nil
+}
+
 // ResponseFrame answers one.
 type ResponseFrame struct {
 	Type    string      `json:"type"` // "res"
