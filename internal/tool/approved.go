@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"openclaw/internal/approval"
@@ -134,10 +135,15 @@ func (s *Service) approvedRun(ctx context.Context, reg *approval.Registry, rec *
 	if err := q.Bound.Verify(); err != nil {
 		return nil, nil, err
 	}
-	if len(q.Judged) > 0 {
-		if r.walked, err = shell.DecodePlan(q.Judged); err != nil {
-			return nil, nil, err
-		}
+	if real, err := filepath.EvalSymlinks(q.Dir); err != nil || real != q.Bound.Dir {
+		return nil, nil, &host.ChangedError{Path: q.Dir}
+	}
+	if len(q.Judged) == 0 { // nothing compares the directory again: the one that was shown, by no link
+		r.place.dir = q.Bound.Dir
+		return r, q, nil
+	}
+	if r.walked, err = shell.DecodePlan(q.Judged); err != nil {
+		return nil, nil, err
 	}
 	return r, q, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"openclaw/internal/approval"
+	"openclaw/internal/config"
 	"openclaw/internal/protocol"
 )
 
@@ -373,5 +374,55 @@ func TestA14_QuestionIsWhole(t *testing.T) {
 	var back question
 	if err := json.Unmarshal(raw, &back); err != nil || back.Caller != q.Caller || string(back.Judged) != string(q.Judged) || back.Env["A"] != "1" {
 		t.Errorf("%+v %v", back, err)
+	}
+}
+
+// TestA30_Directory: what was allowed runs in the directory that was shown, also text that
+// a shell reads: a link that leads elsewhere by now is a change, and so is no default.
+func TestA30_Directory(t *testing.T) {
+	b := newBed(t, askMode)
+	for _, d := range []string{"/one", "/two", "/later"} {
+		if err := os.Mkdir(b.dir+d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var shown string
+	b.answer(approval.AllowOnce, func(rec approval.Record) {
+		shown = rec.Request.Cwd
+		if err := os.Remove(b.dir + "/link"); err != nil && !os.IsNotExist(err) {
+			t.Error(err)
+		}
+		if err := os.Symlink(b.dir+"/two", b.dir+"/link"); err != nil {
+			t.Error(err)
+		}
+		path := filepath.Join(b.dir, "openclaw.json")
+		if err := os.WriteFile(path, []byte(`{agents: {defaults: {workspace: "`+b.dir+`/later"}}, tools: {exec: {mode: "ask"}}}`), 0o600); err != nil {
+			t.Error(err)
+		}
+		cfg, err := config.Load(path, func(string) string { return "" })
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		b.s.Reload(cfg)
+	})
+	r := b.asks(`{"command":"echo $(pwd -P)"}`) // the workspace as it was
+	if r.Status != protocol.StatusCompleted || *r.Output != shown+"\n" || strings.HasSuffix(shown, "later") {
+		t.Errorf("shown %s: %+v %+v", shown, r, r.Denied)
+	}
+	for _, command := range []string{"pwd -P > ran", "ls -d ."} {
+		if err := os.Remove(b.dir + "/link"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(b.dir+"/one", b.dir+"/link"); err != nil {
+			t.Fatal(err)
+		}
+		r := b.asks(`{"command":"` + command + `","workdir":"` + b.dir + `/link"}`)
+		if r.Status != protocol.StatusDenied || r.Denied.Rule != "A-30" {
+			t.Errorf("%s: %+v %+v", command, r, r.Denied)
+		}
+	}
+	if _, err := os.Stat(b.dir + "/two/ran"); err == nil {
+		t.Error("it ran where nobody was asked about")
 	}
 }

@@ -98,6 +98,9 @@ func (s *Service) launchAs(ctx context.Context, cfg *config.Config, r *run, env 
 	want := s.hostRequest(cfg, r)
 	want.Env, want.Path, want.Judged, want.Snapshot = env, r.place.path, judged, !judged && !s.ownPath
 	want.NoShell = r.walked != nil
+	if r.approval != nil { // where it was shown to run, whatever the default is by now
+		want.Workdir = r.place.dir
+	}
 	launch, err := s.host.Prepare(ctx, want)
 	if err != nil {
 		return nil, err
