@@ -308,3 +308,18 @@ func TestX21_RecordCannotBeWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestP12_ExplainReadsAsExec: several arguments are a program and its own, as they are for
+// exec.
+func TestP12_ExplainReadsAsExec(t *testing.T) {
+	for _, args := range [][]string{{"echo", "$(id)", "a; b"}, {"echo 'a' \"$(id)\""}, {"ls", "-l"}} {
+		env, out, _ := testEnv(t, map[string]string{"OPENCLAW_STATE_DIR": t.TempDir(), "PATH": "/usr/bin:/bin"})
+		cmd := newExplain(env)
+		if err := parse(cmd, append([]string{"--local", "--"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), commandText(args)) {
+			t.Errorf("%q was read otherwise: %s", args, out)
+		}
+	}
+}

@@ -36,13 +36,13 @@ print the decision, each part of the command with its rule and reason, and the c
 that would allow it. Nothing is run. A running gateway is asked; without one, and with
 --local, this program judges with its own PATH.
 
-COMMAND is shell text; several words are joined by blanks. The exit code is 0 whatever
-the decision is.`,
+COMMAND is shell text; several words are a program and its arguments, as for exec. The exit
+code is 0 whatever the decision is.`,
 		Example: `  openclaw policy explain -- 'cd src && git status | head -5'
   openclaw policy explain --agent research --json -- 'make test'`,
 		Args: takes(1, -1, "a command"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runExplain(cmd.Context(), env, f, strings.Join(args, " "))
+			return runExplain(cmd.Context(), env, f, commandText(args))
 		},
 	}
 	flags := cmd.Flags()
