@@ -244,6 +244,9 @@ func (s *segment) wrapper(n names, at, depth int) {
 	case !s.trusted():
 		s.miss("P-34", "the wrapper does not lie in a trusted directory ("+s.seg().RealPath+")", "")
 		return
+	case name == "nohup" && s.j.in.Terminal:
+		s.miss("P-34", "in a terminal nohup writes the output to a file, nohup.out", "leave nohup or the terminal (pty) out")
+		return
 	case depth >= maxWrappers:
 		s.miss("P-34", "there are too many wrappers around the command", "leave some out")
 		return
