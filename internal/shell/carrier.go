@@ -148,6 +148,44 @@ func checkGit(words []Word) (why string, at int) {
 	return "", 0
 }
 
+// Options and commands of git config: with which it changes nothing or takes a setting
+// away, those without and with a value of their own.
+const (
+	gitReads       = " --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list -l --unset --unset-all --remove-section "
+	gitReadVerbs   = " get list unset remove-section "
+	gitConfigFlags = " --global --system --local --worktree --add --append --replace-all --all --bool --int --bool-or-int --bool-or-str --path --expiry-date " +
+		"--no-type --includes --no-includes -z --null --name-only --show-origin --show-scope --fixed-value --regexp -- "
+	gitConfigValues = " --file -f --blob --type --default --comment --value --url "
+)
+
+// checkGitConfig looks for a setting that a later git starts a program from: git config
+// alias.x '!id' is git -c in two commands. words[0] is config.
+func checkGitConfig(words []Word) (why string, at int) {
+	key := ""
+	for i := 1; i < len(words); i++ {
+		text := words[i].Text
+		name, _, has := strings.Cut(text, "=")
+		switch {
+		case listed(gitReads, text), i == 1 && listed(gitReadVerbs, text):
+			return "", 0
+		case i == 1 && text == "set", listed(gitConfigFlags, text):
+		case listed(gitConfigValues, name):
+			if !has {
+				i++
+			}
+		case strings.HasPrefix(text, "-"):
+			return "git config's option " + shorten(text) + " is not known to start nothing", i
+		case key == "":
+			if key = text; strings.IndexByte(key, '.') < 0 { // rename-section and what is to come
+				return "git config may set what git starts", i
+			}
+		case !harmlessGitSetting(key + "=" + text):
+			return "git config may set what git starts (" + shorten(key) + ")", i
+		}
+	}
+	return "", 0
+}
+
 // harmlessGitSetting says if a -c value is one that starts nothing.
 func harmlessGitSetting(setting string) bool {
 	key, value, ok := strings.Cut(setting, "=")

@@ -117,5 +117,5 @@ var gitCommands = []carrierRow{
 	{names: " init init-db ", long: " --template ", why: "git init may copy hooks"},
 	{names: " help ", short: "wimg", long: " --web --man --info ", why: "git help starts a viewer"},
 	{names: " log show diff ", long: " --ext-diff ", why: "git starts the diff program of its settings"},
-	{names: " config ", short: "e", long: " --edit ", why: "git config starts an editor"},
+	{names: " config ", short: "e", long: " --edit ", words: " edit ", why: "git config starts an editor", check: checkGitConfig},
 }
