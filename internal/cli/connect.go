@@ -11,6 +11,7 @@ import (
 	"openclaw/internal/config"
 	"openclaw/internal/identity"
 	"openclaw/internal/inbox"
+	"openclaw/internal/mcp"
 	"openclaw/internal/protocol"
 	"openclaw/internal/tool"
 )
@@ -35,6 +36,7 @@ type link struct {
 	remote  bool           // a daemon answers, which outlives this program
 	control *client.Client // for control methods; nil without the operator's token
 	desk    inbox.Desk     // where a person here can answer; nil without one
+	asker   mcp.Asker      // asks the person through an MCP client; nil = is not done
 	close   func() error
 }
 
@@ -170,7 +172,12 @@ func (e *Env) openLocal(stateDir string, v via) (*link, error) {
 		Origin: v.origin, WorkDir: e.Dir,
 		Operator: !v.agentOnly && e.attended() && !insideSession(e.Environ),
 	}
-	l := &link{caller: &inProcess{svc: svc, who: who}, close: svc.Close}
+	local := &inProcess{svc: svc, who: who}
+	l := &link{caller: local, close: svc.Close}
+	// A command of an agent's could be its own client, and answer.
+	if cfg.Approvals.Elicitation == "stdio" && v.origin == "stdio" && !insideSession(e.Environ) {
+		l.asker = local
+	}
 	if who.Operator {
 		if reg, err := svc.Approvals(context.Background()); err == nil {
 			l.desk = localDesk{reg}
@@ -192,6 +199,15 @@ type inProcess struct {
 
 func (p *inProcess) Call(ctx context.Context, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
 	return p.svc.Call(ctx, p.who, req, watch)
+}
+
+// Ask and Answer are Call where the caller puts the question to its person (A-60b).
+func (p *inProcess) Ask(ctx context.Context, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, *protocol.Question, error) {
+	return p.svc.Ask(ctx, p.who, req, watch)
+}
+
+func (p *inProcess) Answer(ctx context.Context, req protocol.ToolRequest, state string, person func(context.Context) (bool, error), watch func(protocol.Progress)) (*protocol.ToolResult, error) {
+	return p.svc.Answer(ctx, p.who, req, state, person, watch)
 }
 
 func (p *inProcess) Tools(context.Context) ([]protocol.ToolInfo, error) {

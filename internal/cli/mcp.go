@@ -52,7 +52,7 @@ func runMCP(ctx context.Context, env *Env, o mcpOptions) error {
 			env.say("note", "this speaks MCP with a program on standard input; Ctrl-D ends it, openclaw mcp --help explains")
 		}
 		log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		err = mcp.ServeStdio(ctx, link, mcp.Options{Version: env.Version, Log: log}, closer(env.Stdin), env.Stdout)
+		err = mcp.ServeStdio(ctx, link, mcp.Options{Version: env.Version, Log: log, Asker: link.asker}, closer(env.Stdin), env.Stdout)
 		if cerr := link.close(); err == nil {
 			err = cerr
 		}

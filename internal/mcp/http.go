@@ -49,6 +49,7 @@ type HTTP struct {
 
 // NewHTTP makes the handler.
 func NewHTTP(opt Options) *HTTP {
+	opt.Asker = nil // a person is asked on stdio only (A-60b)
 	h := &HTTP{opt: opt, ends: map[string]*endpoint{}}
 	h.base, h.cancel = context.WithCancel(context.Background())
 	return h

@@ -35,6 +35,10 @@ type caller interface {
 type Options struct {
 	Version string       // of this program, told to clients
 	Log     *slog.Logger // our own faults only; nil = nothing is logged
+
+	// Asker asks the person through a client that can (A-60b); nil = nobody does. It is for
+	// ServeStdio: over HTTP it is never used.
+	Asker Asker
 }
 
 func (o Options) logger() *slog.Logger {
@@ -54,7 +58,6 @@ func (o Options) implementation() *sdk.Implementation {
 // knows which there are. begin gives the caller of a request and a context that ends
 // when the caller has gone.
 func newServer(opt Options, begin func(context.Context, sdk.Request) (context.Context, caller, func())) *sdk.Server {
-	log := opt.logger()
 	server := sdk.NewServer(opt.implementation(), &sdk.ServerOptions{
 		Instructions: instructions,
 		// Without this the SDK offers its deprecated logging feature.
@@ -63,7 +66,7 @@ func newServer(opt Options, begin func(context.Context, sdk.Request) (context.Co
 	server.AddTool(&sdk.Tool{Name: everyTool, InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			called := ctx.Value(calledKey{}).(called) // put there below
-			return callTool(ctx, log, called, req), nil
+			return callTool(ctx, opt, called, req), nil
 		})
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -123,12 +126,23 @@ func listTools(ctx context.Context, c caller) (sdk.Result, error) {
 
 // callTool makes one call for the SDK. Its fault is a result with isError, which a
 // client shows to its model; a protocol error would be hidden by most clients.
-func callTool(ctx context.Context, log *slog.Logger, to called, req *sdk.CallToolRequest) *sdk.CallToolResult {
+func callTool(ctx context.Context, opt Options, to called, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	watch, finish := watchProgress(ctx, req)
-	result, failure := call(ctx, log, to.caller, protocol.ToolRequest{Tool: to.tool, Args: req.Params.Arguments}, watch)
+	var result *protocol.ToolResult
+	var question *sdk.CallToolResult
+	var failure *protocol.Error
+	made := protocol.ToolRequest{Tool: to.tool, Args: req.Params.Arguments}
+	if opt.Asker != nil && to.tool == protocol.ToolExec && (req.Params.RequestState != "" || canAsk(req)) {
+		result, question, failure = askingCall(ctx, opt, req, made, watch)
+	} else {
+		result, failure = call(ctx, opt.logger(), to.caller, made, watch)
+	}
 	finish()
-	if failure != nil {
+	switch {
+	case failure != nil:
 		return errorResult(failure)
+	case question != nil:
+		return question
 	}
 	res := &sdk.CallToolResult{StructuredContent: result.Details, Content: make([]sdk.Content, 0, len(result.Content))}
 	for _, block := range result.Content {
@@ -138,18 +152,23 @@ func callTool(ctx context.Context, log *slog.Logger, to called, req *sdk.CallToo
 }
 
 // call makes one call and turns whatever goes wrong into the wire's error.
-func call(ctx context.Context, log *slog.Logger, c caller, req protocol.ToolRequest, watch func(protocol.Progress)) (res *protocol.ToolResult, failure *protocol.Error) {
+func call(ctx context.Context, log *slog.Logger, c caller, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, *protocol.Error) {
+	return guarded(log, req.Tool, func() (*protocol.ToolResult, error) { return c.Call(ctx, req, watch) })
+}
+
+// guarded runs a part of a call and turns whatever goes wrong into the wire's error.
+func guarded(log *slog.Logger, tool string, part func() (*protocol.ToolResult, error)) (res *protocol.ToolResult, failure *protocol.Error) {
 	// The SDK runs this on a goroutine of its own, where a panic of ours would end the
 	// daemon and with it every command of everybody.
 	defer func() {
 		if fault := recover(); fault != nil {
-			log.Error("panic in a tool call", "tool", req.Tool, "fault", fault, "stack", string(debug.Stack()))
+			log.Error("panic in a tool call", "tool", tool, "fault", fault, "stack", string(debug.Stack()))
 			res, failure = nil, &protocol.Error{Type: protocol.ErrInternal, Message: "internal error", Hint: "the daemon's log has the details"}
 		}
 	}()
-	res, err := c.Call(ctx, req, watch)
+	res, err := part()
 	if err != nil && !errors.As(err, &failure) {
-		log.Error("tool call", "tool", req.Tool, "err", err)
+		log.Error("tool call", "tool", tool, "err", err)
 		failure = &protocol.Error{Type: protocol.ErrInternal, Message: err.Error()}
 	}
 	return res, failure

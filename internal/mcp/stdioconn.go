@@ -53,13 +53,13 @@ func (s *stdio) Write(ctx context.Context, m jsonrpc.Message) error {
 }
 
 // begin sees what the answer to initialize settles. A version without sessions has its
-// own rules for each request, which are the SDK's to know.
+// own rules for each request, which are the SDK's to know, and so has a call that may ask.
 func (s *stdio) begin(initialized []byte) {
 	var result struct {
 		ProtocolVersion string `json:"protocolVersion"`
 	}
 	if json.Unmarshal(initialized, &result) == nil && result.ProtocolVersion != "" {
-		s.ready.Store(result.ProtocolVersion < perRequestVersion)
+		s.ready.Store(result.ProtocolVersion < perRequestVersion && s.opt.Asker == nil)
 	}
 }
 

@@ -125,3 +125,9 @@ type ApprovalResolver struct {
 	Kind string `json:"kind"` // device, channel, runtime or system
 	ID   string `json:"id,omitempty"`
 }
+
+// Question is a request that its caller puts to its own person (A-60b).
+type Question struct {
+	Approval ExecApproval
+	State    string // comes back with the answer; good for one
+}

@@ -37,7 +37,8 @@ func (s *Service) ask(ctx context.Context, cfg *config.Config, r *run, env map[s
 	if err != nil {
 		return s.denied(r, protocol.Denied{Rule: "A-14", Reason: err.Error(), Hint: "the operator looks at the gateway's log and openclaw doctor"}, false), nil
 	}
-	if !reg.Reachable() {
+	own := r.caller.asks
+	if !reg.Reachable() && own == nil {
 		r.decision = policy.Unanswered(r.decision)
 		if r.decision.Outcome == policy.OutcomeAllow {
 			return s.launch(ctx, cfg, r, env, watch)
@@ -57,10 +58,13 @@ func (s *Service) ask(ctx context.Context, cfg *config.Config, r *run, env map[s
 	if err != nil {
 		return nil, err
 	}
-	asked := s.approvalRequest(r, q, blob)
+	shown := s.approvalRequest(r, q, blob)
 	id := approval.NewID(approval.KindExec)
+	if own != nil {
+		watch = nil // Answer brings its own
+	}
 	f := s.flights.begin(id, watch)
-	rec, joined, err := reg.Ask(ctx, id, asked, blob, 0)
+	rec, joined, err := reg.Ask(ctx, id, shown, blob, 0)
 	if err != nil {
 		s.flights.finish(f, nil, err)
 		if errors.Is(err, approval.ErrLimit) {
@@ -73,6 +77,10 @@ func (s *Service) ask(ctx context.Context, cfg *config.Config, r *run, env map[s
 		if f = s.flights.join(rec.ID); f == nil {
 			return s.handle(ctx, r.caller, rec.ID)
 		}
+	}
+	if own != nil {
+		*own = asked{rec, f}
+		return pendingResult(rec), nil
 	}
 	return s.await(ctx, reg, f, rec, req.Wait)
 }
@@ -91,12 +99,7 @@ func (s *Service) await(ctx context.Context, reg *approval.Registry, f *flight, 
 			return f.res, f.err
 		case <-limit:
 		case <-ctx.Done():
-			if s.flights.leave(f) {
-				// The caller's own context has ended; the request must not outlive it.
-				if _, _, err := reg.Cancel(context.WithoutCancel(ctx), rec.ID, approval.ReasonAborted); err != nil {
-					s.log.Warn("cancel an approval request", "approval", rec.ID, "err", err)
-				}
-			}
+			s.abandon(ctx, reg, asked{rec, f})
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -106,6 +109,17 @@ func (s *Service) await(ctx context.Context, reg *approval.Registry, f *flight, 
 	}
 	s.flights.detach(f)
 	return pendingResult(rec), nil
+}
+
+// abandon takes a caller away. Its request must not outlive the last one, whose own
+// context has ended.
+func (s *Service) abandon(ctx context.Context, reg *approval.Registry, a asked) {
+	if !s.flights.leave(a.flight) {
+		return
+	}
+	if _, _, err := reg.Cancel(context.WithoutCancel(ctx), a.rec.ID, approval.ReasonAborted); err != nil {
+		s.log.Warn("cancel an approval request", "approval", a.rec.ID, "err", err)
+	}
 }
 
 func (s *Service) question(r *run, env map[string]string, args json.RawMessage) (*question, error) {
@@ -152,6 +166,8 @@ func (s *Service) approvalRequest(r *run, q *question, blob []byte) approval.Req
 		}
 	}
 	switch always := d.AllowAlways; {
+	case r.caller.asks != nil:
+		req.AlwaysWhy = "the caller puts the question to the person"
 	case d.Effective.Ask.Value == policy.AskAlways:
 		req.AlwaysWhy = "a person is asked every time (" + d.Effective.Ask.Source + ")"
 	case always == nil || len(always.Entries) == 0:

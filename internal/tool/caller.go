@@ -9,4 +9,6 @@ type Caller struct {
 	Operator   bool   // holds the operator's credential
 	Origin     string // surface, for the audit record: "mcp", "http", "cli", "stdio"
 	WorkDir    string // default working directory; "" = the agent's workspace
+
+	asks *asked // puts questions to its own person, and takes this one along (A-60b); nil = does not
 }

@@ -151,6 +151,15 @@ func (fs *flights) detach(f *flight) {
 	f.watch = nil
 }
 
+// attend brings output to a waiter that has begun to wait, unless another gets it.
+func (fs *flights) attend(f *flight, watch func(protocol.Progress)) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.watch == nil {
+		f.watch = watch
+	}
+}
+
 // leave takes a caller away and reports whether nobody is left who wants the result.
 func (fs *flights) leave(f *flight) (abandoned bool) {
 	fs.mu.Lock()

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -40,6 +41,7 @@ type runRecord struct {
 	Rule       string          `json:"rule"`
 	Reason     string          `json:"reason,omitempty"`
 	Approval   string          `json:"approval,omitempty"`
+	ResolvedBy string          `json:"resolvedBy,omitempty"` // who allowed it
 	Status     protocol.Status `json:"status"`
 	ExitCode   *int            `json:"exitCode,omitempty"`
 	Signal     string          `json:"signal,omitempty"`
@@ -54,6 +56,7 @@ type origin struct {
 	Decision   string `json:"decision"`
 	Rule       string `json:"rule"`
 	Approval   string `json:"approval,omitempty"` // id of what a person allowed
+	ResolvedBy string `json:"resolvedBy,omitempty"`
 	Detached   bool   `json:"detached,omitempty"` // nobody waits for its end
 }
 
@@ -64,6 +67,9 @@ func originOf(r *run) json.RawMessage {
 	}
 	if r.approval != nil {
 		from.Approval = r.approval.ID
+		if by := r.approval.Resolver; by != nil {
+			from.ResolvedBy = cmp.Or(by.Name, by.Kind+":"+by.ID)
+		}
 	}
 	data, err := json.Marshal(from)
 	if err != nil { // strings always can be
@@ -80,7 +86,7 @@ func (r *recorder) end(e session.End) {
 	_ = r.lines.AppendKey(runRecord{
 		AtMs: st.Started.UnixMilli(), SessionID: st.ID, Key: st.Key, Agent: st.Agent, SessionKey: st.SessionKey,
 		Credential: from.Credential, Origin: from.Origin, Host: st.Host, Cwd: st.Dir, Command: redact.Text(st.Command),
-		Decision: from.Decision, Rule: from.Rule, Approval: from.Approval, Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal,
+		Decision: from.Decision, Rule: from.Rule, Approval: from.Approval, ResolvedBy: from.ResolvedBy, Status: st.Status, ExitCode: st.ExitCode, Signal: st.Signal,
 		TimedOut: st.TimedOut, DurationMs: ms(duration(st)),
 	}, st.Key)
 }

@@ -57,6 +57,7 @@ type Service struct {
 	judge    *judge
 	desk     *desk
 	flights  *flights
+	tickets  *tickets
 	resumed  sync.Once // what an earlier program left has been dealt with
 	ending   sync.WaitGroup
 	notices  notices
@@ -100,7 +101,7 @@ func Open(opt Options) (*Service, error) {
 			return approval.NewMemory(), func() error { return nil }, nil
 		}
 	}
-	s.flights = newFlights()
+	s.flights, s.tickets = newFlights(), newTickets()
 	s.desk = &desk{store: opt.Store, options: approval.Options{OnFinal: s.decided, HistoryDays: opt.Config.Approvals.HistoryDays}}
 	if s.table, err = opt.Sessions(filepath.Join(dir, "sessions"), s.ended); err != nil {
 		return nil, errors.Join(err, lines.Close())
