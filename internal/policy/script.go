@@ -11,11 +11,17 @@ import (
 // noScript says why what a shell is given to run is no script file (P-35): a link may lead
 // to standard input.
 func (s *segment) noScript(name string, words []shell.Word) string {
-	at, _ := shell.ScriptFile(name, words)
-	if at == 0 || words[at].Text == "" {
-		return ""
+	files, why := shell.ScriptFiles(name, words)
+	for _, file := range files {
+		if why == "" && file != "" {
+			why = s.scriptFault(file)
+		}
 	}
-	file := words[at].Text
+	return why
+}
+
+// scriptFault says why a file has no content of its own that a shell could be given.
+func (s *segment) scriptFault(file string) string {
 	switch {
 	case file[0] == '/':
 	case s.dir == "":
