@@ -106,7 +106,7 @@ func rightToLeft(r rune) bool {
 func Env(name, value string, reveal bool) string {
 	switch {
 	case reveal:
-	case value != "" && Text(name+"="+value) == name+"="+Mask:
+	case value != "" && secretName(name):
 		value = Mask
 	default:
 		value = Text(value)
