@@ -14,7 +14,7 @@ import (
 func questionText(a *protocol.ExecApproval) string {
 	var b strings.Builder
 	b.WriteString("An agent wants to run this command. Nothing has started.\n\n")
-	for i, line := range redact.Lines(a.Request.Command) {
+	for i, line := range redact.EscapeLines(a.Request.Command) {
 		fmt.Fprintf(&b, "    %3d │ %s\n", i+1, line)
 	}
 	b.WriteString("\n")

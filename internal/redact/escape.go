@@ -70,11 +70,6 @@ func EscapeLines(s string) []string {
 	return lines
 }
 
-// Lines is the former name of EscapeLines.
-//
-// Deprecated: use EscapeLines.
-func Lines(s string) []string { return EscapeLines(s) }
-
 // escaper builds an escaped text.
 type escaper struct {
 	out   strings.Builder
