@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -57,11 +58,30 @@ var families = map[string]func(g grammar, allowed string) string{
 	},
 }
 
-// TestFamilies: every family of wrong allows in the cases has a mutation of its own.
+// TestFamilies: every family of wrong allows in the cases has a mutation of its own, which
+// changes what it is given, and there is none of a family that is gone.
 func TestFamilies(t *testing.T) {
+	seen := map[string]bool{}
 	for _, c := range readCases(t) {
-		if !c.Expect.Allowed && families[c.Family] == nil {
+		if c.Expect.Allowed {
+			continue
+		}
+		seen[c.Family] = true
+		if families[c.Family] == nil {
 			t.Errorf("%s: the family %q has no mutation", c.ID, c.Family)
+		}
+	}
+	g := grammar{rand.New(rand.NewPCG(1, 1))}
+	for name, plant := range families {
+		if !seen[name] {
+			t.Errorf("no case that is refused is of the family %q", name)
+		}
+		made := map[string]bool{}
+		for range 100 {
+			made[plant(g, "git a")] = true
+		}
+		if delete(made, "git a"); len(made) < 8 {
+			t.Errorf("%s: only %d different mutations", name, len(made))
 		}
 	}
 }

@@ -12,7 +12,7 @@ var tokens = []string{
 func mutate(g grammar, s string) string {
 	for range 1 + g.r.IntN(3) {
 		at := g.r.IntN(len(s) + 1)
-		switch g.r.IntN(6) {
+		switch g.r.IntN(8) {
 		case 0, 1:
 			s = s[:at] + g.pick(tokens...) + s[at:]
 		case 2: // take some bytes out
@@ -25,8 +25,17 @@ func mutate(g grammar, s string) string {
 			i, k := g.r.IntN(len(words)), g.r.IntN(len(words))
 			words[i], words[k] = words[k], words[i]
 			s = strings.Join(words, " ")
-		case 5:
-			s = g.pick("sh -c "+g.quoted(s), "("+s+")", "{ "+s+"; }", "nice "+s, s+" | cat", "! "+s, "time "+s, "cd sub && "+s, "if "+s+"; then git; fi", s+" 2>&1")
+		case 5: // a word in other quotes
+			words := strings.Split(s, " ")
+			i := g.r.IntN(len(words))
+			words[i] = g.pick("'"+words[i]+"'", `"`+words[i]+`"`, "$'"+words[i]+"'", `\`+words[i], words[i]+`""`, "''"+words[i])
+			s = strings.Join(words, " ")
+		case 6: // a byte escaped, turned or doubled
+			if at < len(s) {
+				s = s[:at] + g.pick(`\`, `\`+"\n", s[at:at+1], string(s[at]^0x20), string(s[at]+1)) + s[at+g.r.IntN(2):]
+			}
+		case 7:
+			s = g.pick("sh -c "+g.quoted(s), "bash -c "+g.quoted(s), g.wrapper()+s, s+" | "+g.safeBin(), "for i in a b; do "+s+"; done", s+" || "+s, g.simple()+"; "+s, "("+s+")", "{ "+s+"; }", "nice "+s, s+" | cat", "! "+s, "time "+s, "cd sub && "+s, "if "+s+"; then git; fi", s+" 2>&1")
 		}
 	}
 	return s
