@@ -67,9 +67,10 @@ func plainYard(t *testing.T, dir string) *yard {
 	return y
 }
 
-// environment is what every command of the yard begins with.
+// environment is what every command of the yard begins with. GORACE is for the walker, who
+// is this program: with the race detector it would sleep for a second at its end.
 func (y *yard) environment(more ...string) {
-	y.env = append([]string{"PATH=" + y.path, "HOME=" + y.dir, "LANG=C.UTF-8", "X=id", "EMPTY=", "SP=a  b", "STAR=*"}, more...)
+	y.env = append([]string{"PATH=" + y.path, "HOME=" + y.dir, "LANG=C.UTF-8", "X=id", "EMPTY=", "SP=a  b", "STAR=*", "GORACE=atexit_sleep_ms=0"}, more...)
 }
 
 func newYard(t *testing.T) *yard {
