@@ -1,6 +1,9 @@
 package oracle
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // tokens are what random mutations put into commands.
 var tokens = []string{
@@ -20,10 +23,17 @@ func mutate(g grammar, s string) string {
 		case 3: // a part twice
 			end := min(at+1+g.r.IntN(8), len(s))
 			s = s[:end] + s[at:end] + s[end:]
-		case 4: // swap two words
+		case 4: // two words swapped, one twice, one away
 			words := strings.Split(s, " ")
 			i, k := g.r.IntN(len(words)), g.r.IntN(len(words))
-			words[i], words[k] = words[k], words[i]
+			switch g.r.IntN(4) {
+			case 0, 1:
+				words[i], words[k] = words[k], words[i]
+			case 2:
+				words = slices.Insert(words, k, words[i])
+			case 3:
+				words = slices.Delete(words, i, i+1)
+			}
 			s = strings.Join(words, " ")
 		case 5: // a word in other quotes
 			words := strings.Split(s, " ")
