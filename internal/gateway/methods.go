@@ -31,6 +31,7 @@ func methods() map[string]method {
 	}
 	maps.Copy(table, approvalMethods())
 	maps.Copy(table, deviceMethods())
+	maps.Copy(table, storeMethods())
 	return table
 }
 
@@ -54,7 +55,7 @@ type status struct {
 	Config    string        `json:"config"`   // the file's path
 	Warnings  []string      `json:"warnings"` // of the configuration
 	Sessions  sessionCounts `json:"sessions"`
-	LogBytes  int64         `json:"logBytes"` // of all session logs
+	LogBytes  int64         `json:"logBytes"`  // of all session logs
 	Approvals int           `json:"approvals"` // requests that wait for a person
 	Clients   int           `json:"clients"`   // signed in on the WebSocket
 	Agents    []agentStatus `json:"agents"`
