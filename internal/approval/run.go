@@ -73,6 +73,9 @@ func (r *Registry) amend(ctx context.Context, id string, change func(*Record) er
 	r.mu.Lock()
 	rec, rev := e.rec, e.rev
 	r.mu.Unlock()
+	if rev == 0 {
+		return fmt.Errorf("%w: %q could not be kept", ErrUnknown, id)
+	}
 	if err := change(&rec); err != nil {
 		return err
 	}
@@ -84,6 +87,7 @@ func (r *Registry) amend(ctx context.Context, id string, change func(*Record) er
 	e.rec, e.rev = rec, next
 	r.mu.Unlock()
 	if rec.Run.over() {
+		ctx = context.WithoutCancel(ctx)
 		r.remember(ctx, rec)
 		r.dropPlan(ctx, id)
 	}

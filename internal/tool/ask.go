@@ -91,21 +91,27 @@ func (s *Service) await(ctx context.Context, reg *approval.Registry, f *flight, 
 			return f.res, f.err
 		case <-limit:
 		case <-ctx.Done():
-			if s.flights.leave(f) {
-				// The caller's own context has ended; the request must not outlive it.
-				if _, _, err := reg.Cancel(context.WithoutCancel(ctx), rec.ID, approval.ReasonAborted); err != nil {
-					s.log.Warn("cancel an approval request", "approval", rec.ID, "err", err)
-				}
-			}
+			s.leave(ctx, reg, f)
 			return nil, context.Cause(ctx)
 		}
 	}
 	if err := reg.Detach(ctx, rec.ID); err != nil {
-		s.flights.leave(f)
+		s.leave(ctx, reg, f)
 		return nil, err
 	}
 	s.flights.detach(f)
 	return pendingResult(rec), nil
+}
+
+// leave takes a caller away, and with the last one the request: it must not outlive those
+// who want it.
+func (s *Service) leave(ctx context.Context, reg *approval.Registry, f *flight) {
+	if !s.flights.leave(f) {
+		return
+	}
+	if _, _, err := reg.Cancel(context.WithoutCancel(ctx), f.id, approval.ReasonAborted); err != nil && !errors.Is(err, approval.ErrUnknown) {
+		s.log.Warn("cancel an approval request", "approval", f.id, "err", err)
+	}
 }
 
 func (s *Service) question(r *run, env map[string]string, args json.RawMessage) (*question, error) {
