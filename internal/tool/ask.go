@@ -58,23 +58,38 @@ func (s *Service) ask(ctx context.Context, cfg *config.Config, r *run, env map[s
 		return nil, err
 	}
 	asked := s.approvalRequest(r, q, blob)
-	id := approval.NewID(approval.KindExec)
-	f := s.flights.begin(id, watch)
-	rec, joined, err := reg.Ask(ctx, id, asked, blob, 0)
-	if err != nil {
-		s.flights.finish(f, nil, err)
-		if errors.Is(err, approval.ErrLimit) {
-			return nil, &protocol.Error{Type: protocol.ErrLimit, Message: err.Error()}
+	for {
+		id := approval.NewID(approval.KindExec)
+		f := s.flights.begin(id, watch)
+		rec, joined, err := reg.Ask(ctx, id, asked, blob, 0)
+		if err != nil {
+			s.flights.finish(f, nil, err)
+			if errors.Is(err, approval.ErrLimit) {
+				return nil, &protocol.Error{Type: protocol.ErrLimit, Message: err.Error()}
+			}
+			return s.denied(r, protocol.Denied{Rule: "A-14", Reason: err.Error(), Hint: "nothing is asked that cannot be kept; mend the store or the disk"}, false), nil
 		}
-		return s.denied(r, protocol.Denied{Rule: "A-14", Reason: err.Error(), Hint: "nothing is asked that cannot be kept; mend the store or the disk"}, false), nil
-	}
-	if joined {
+		if !joined {
+			return s.await(ctx, reg, f, rec, req.Wait)
+		}
 		s.flights.finish(f, nil, nil) // nobody waits on it
-		if f = s.flights.join(rec.ID); f == nil {
+		f, gone := s.flights.join(&rec, watch)
+		if gone { // the last of its callers is taking it away: what is asked anew is our own
+			if _, err := reg.Wait(ctx, rec.ID); err != nil && !errors.Is(err, approval.ErrUnknown) {
+				return nil, err
+			}
+			continue
+		}
+		switch now, err := reg.Get(rec.ID); {
+		case errors.Is(err, approval.ErrUnknown): // it could not be kept
+			s.flights.drop(f)
+			continue
+		case err == nil && now.Final(): // perhaps before the flight was there
+			s.flights.drop(f)
 			return s.handle(ctx, r.caller, rec.ID)
 		}
+		return s.await(ctx, reg, f, rec, req.Wait)
 	}
-	return s.await(ctx, reg, f, rec, req.Wait)
 }
 
 // await waits for the answer and the command, as long as the caller wants.
@@ -100,7 +115,31 @@ func (s *Service) await(ctx context.Context, reg *approval.Registry, f *flight, 
 		return nil, err
 	}
 	s.flights.detach(f)
-	return pendingResult(rec), nil
+	select {
+	case <-f.done:
+		return f.res, f.err
+	default:
+	}
+	if now, err := reg.Get(rec.ID); err == nil { // it may have been decided meanwhile
+		rec = now
+	}
+	return s.standing(ctx, &rec), nil
+}
+
+// standing answers an exec call by where its approval stands.
+func (s *Service) standing(ctx context.Context, rec *approval.Record) *protocol.ToolResult {
+	switch {
+	case !rec.Final():
+		return pendingResult(*rec)
+	case !rec.Decision.Allows():
+		return refusedResult(rec)
+	}
+	d := &protocol.ExecResult{Status: protocol.StatusRunning, Host: rec.Request.Host, Cwd: rec.Request.Cwd, SessionID: rec.ID, Approval: approvalRef(rec)}
+	text := "allowed; it is being started"
+	if st, err := s.table.Get(ctx, rec.Request.Agent, rec.Slug); err == nil {
+		d.Pid, text = st.Pid, "allowed, and started"
+	}
+	return &protocol.ToolResult{Content: protocol.Text("[" + text + ": process poll with sessionId " + rec.ID + " gives its output and exit state]"), Details: d}
 }
 
 // leave takes a caller away, and with the last one the request: it must not outlive those
