@@ -237,7 +237,7 @@ func (r *Registry) forget(ctx context.Context, e *entry) {
 	r.mu.Lock()
 	rec, rev := e.rec, e.rev
 	r.mu.Unlock()
-	if rec.Run != nil && !rec.Run.over() {
+	if rec.Run != nil && !rec.Run.Over() {
 		r.mu.Lock()
 		e.rec.ResolvedMs = r.opt.Now().UnixMilli() // a long command: looked at again later
 		r.mu.Unlock()
@@ -307,7 +307,7 @@ func (r *Registry) Unfinished() []Record {
 	defer r.mu.Unlock()
 	var out []Record
 	for _, e := range r.all {
-		if e.rec.Decision.Allows() && e.rec.Request.Kind == KindExec && !e.rec.Run.over() {
+		if e.rec.Decision.Allows() && e.rec.Request.Kind == KindExec && !e.rec.Run.Over() {
 			out = append(out, e.rec)
 		}
 	}

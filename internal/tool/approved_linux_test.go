@@ -570,3 +570,48 @@ func TestA17_KillAtTheStart(t *testing.T) {
 		}
 	}
 }
+
+// TestIdempotencyKeyOfQuestions: a key is kept while its question is pending and its command
+// runs, and ten minutes longer; nothing is asked or run twice.
+func TestIdempotencyKeyOfQuestions(t *testing.T) {
+	b := newBed(t, askMode)
+	b.answer("", nil)
+	var skew time.Duration
+	b.s.answers.now = func() time.Time { return time.Now().Add(skew) }
+	file := b.dir + "/count"
+	call := func(key, args string) string {
+		t.Helper()
+		res, err := b.call(protocol.ToolRequest{Tool: "exec", IdempotencyKey: key, Args: []byte(args)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Details.(*protocol.ExecResult).SessionID
+	}
+	args := `{"command":"echo x >> ` + file + `"}`
+	first := call("k", args)
+	skew = answerLife + time.Second
+	if id := call("k", args); id != first {
+		t.Error("asked anew while it was pending")
+	}
+	b.say(first)
+	reg, _ := b.s.Approvals(t.Context())
+	for {
+		if rec, err := reg.Get(first); err != nil || rec.Run.Over() {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.s.answers.mu.Lock()
+	for _, e := range b.s.answers.m {
+		e.expires = time.Now() // as if it had been answered long ago
+	}
+	b.s.answers.mu.Unlock()
+	skew = time.Minute
+	if id := call("k", args); id != first {
+		t.Error("asked anew a minute after the end")
+	}
+	skew = answerLife + time.Hour
+	if id := call("k", args); id == first {
+		t.Error("the key is kept for ever")
+	}
+}
