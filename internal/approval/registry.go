@@ -137,7 +137,7 @@ func OpenRegistry(ctx context.Context, opt Options) (*Registry, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.schedule()
+	r.schedule(time.Millisecond)
 	for _, e := range r.all {
 		if rec := e.rec; rec.Final() { // the one before may have died before it wrote this
 			r.work.Go(func() { r.remember(r.ctx, rec) })
@@ -191,9 +191,12 @@ func (r *Registry) Ask(ctx context.Context, id string, req Request, plan []byte,
 		ID: id, Slug: slugOf(id), Request: req, Status: Pending,
 		CreatedMs: now.UnixMilli(), ExpiresMs: now.Add(timeout).UnixMilli(),
 	}
+	e.turn <- struct{}{} // who joins it changes nothing before it is kept
+	defer e.release()
 	if other, err := r.reserve(e); err != nil || other != nil {
 		return r.copyOf(other), other != nil, err
 	}
+	ctx = context.WithoutCancel(ctx) // see put
 	if len(plan) > 0 {
 		_, err = r.opt.Store.Put(ctx, bucketPlans, id, plan, 0)
 	}
@@ -207,12 +210,13 @@ func (r *Registry) Ask(ctx context.Context, id string, req Request, plan []byte,
 	}
 	if err != nil {
 		r.abandon(e)
+		r.dropPlan(ctx, id)
 		return Record{}, false, fmt.Errorf("keep the approval request: %w", err)
 	}
 	r.mu.Lock()
 	e.rev = rev
 	rec = e.rec
-	r.schedule()
+	r.schedule(time.Millisecond)
 	r.publish(Event{Record: rec})
 	r.mu.Unlock()
 	return rec, false, nil

@@ -385,3 +385,90 @@ func TestA14_DetachWhileDeciding(t *testing.T) {
 		t.Error("not detached after a restart")
 	}
 }
+
+// ended waits for a request to become final.
+func (o *office) ended() {
+	o.t.Helper()
+	select {
+	case <-o.final:
+	case <-time.After(5 * time.Second):
+		o.t.Fatal("nothing became final")
+	}
+}
+
+// TestA14_CallersGo: whoever goes in the middle of a change leaves a registry that knows
+// what is kept: each request can be decided once, also after a restart.
+func TestA14_CallersGo(t *testing.T) {
+	o := newOffice(t)
+	hasty := func(do func(ctx context.Context)) {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			time.Sleep(time.Duration(time.Now().UnixNano()%3000) * time.Microsecond)
+			cancel()
+		}()
+		do(ctx)
+		cancel()
+	}
+	for i := range 60 {
+		rec := o.ask(fmt.Sprint("decide ", i))
+		hasty(func(ctx context.Context) { _, _, _ = o.reg.Resolve(ctx, rec.ID, AllowOnce, person) })
+		hasty(func(ctx context.Context) { _ = o.reg.Detach(ctx, rec.ID) })
+		if _, _, err := o.reg.Resolve(t.Context(), rec.ID, DenyIt, person); err != nil && !errors.Is(err, ErrResolved) {
+			t.Fatalf("%d: %v", i, err)
+		}
+		o.ended()
+		kept := 0
+		hasty(func(ctx context.Context) {
+			if _, _, err := o.reg.Ask(ctx, "", request(fmt.Sprint("ask ", i)), []byte("plan"), 0); err == nil {
+				kept++
+			}
+		})
+		if n := len(o.reg.Pending()); n != kept {
+			t.Fatalf("%d: %d pending, %d were asked", i, n, kept)
+		}
+		if i%10 == 9 {
+			o.restart()
+		}
+		if n := len(o.reg.Pending()); n != kept {
+			t.Fatalf("%d: %d pending after a restart, %d were asked", i, n, kept)
+		}
+		for _, p := range o.reg.Pending() {
+			if _, _, err := o.reg.Cancel(t.Context(), p.ID, ReasonAborted); err != nil {
+				t.Fatal(err)
+			}
+			o.ended()
+		}
+	}
+}
+
+// TestA16_JoinAtOnce: who joins a request that is being kept takes nothing from the one who
+// asked first, and all of them have the same.
+func TestA16_JoinAtOnce(t *testing.T) {
+	o := newOffice(t)
+	for i := range 20 {
+		req := request("id")
+		req.Digest = fmt.Sprint(i)
+		var wg sync.WaitGroup
+		ids := make([]string, 6)
+		for k := range ids {
+			wg.Go(func() {
+				rec, _, err := o.reg.Ask(t.Context(), "", req, []byte("plan"), 0)
+				if err == nil {
+					err = o.reg.Detach(t.Context(), rec.ID)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				ids[k] = rec.ID
+			})
+		}
+		wg.Wait()
+		if slices.Sort(ids); ids[0] != ids[5] {
+			t.Errorf("%v", ids)
+		}
+		if _, _, err := o.reg.Resolve(t.Context(), ids[0], DenyIt, person); err != nil {
+			t.Error(err)
+		}
+		o.ended()
+	}
+}

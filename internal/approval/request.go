@@ -124,8 +124,8 @@ const (
 	RunRefused   = "refused"
 )
 
-// over reports whether nothing more will become of the command.
-func (r *Run) over() bool {
+// Over reports whether nothing more will become of the command.
+func (r *Run) Over() bool {
 	return r != nil && (r.State == RunEnded || r.State == RunCancelled || r.State == RunRefused)
 }
 

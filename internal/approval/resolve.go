@@ -132,12 +132,14 @@ func (r *Registry) finish(ctx context.Context, e *entry, set func(*Record) error
 	return rec, !late, nil
 }
 
+// put keeps a record. It does not end with ctx: the store may make a change whose caller has
+// gone, and then what is known here would not be what is kept.
 func (r *Registry) put(ctx context.Context, rec *Record, rev int64) (int64, error) {
 	data, err := json.Marshal(rec)
 	if err != nil {
 		return 0, err
 	}
-	return r.opt.Store.Put(ctx, bucketRequests, rec.ID, data, rev)
+	return r.opt.Store.Put(context.WithoutCancel(ctx), bucketRequests, rec.ID, data, rev)
 }
 
 // became makes a final state known, once it is durable.
@@ -166,8 +168,8 @@ func (r *Registry) became(e *entry, rec Record, rev int64) {
 }
 
 // schedule sets the timer for the next request that expires, or decided one that is
-// forgotten. Callers hold mu.
-func (r *Registry) schedule() {
+// forgotten, no sooner than least. Callers hold mu.
+func (r *Registry) schedule(least time.Duration) {
 	if r.closed {
 		return
 	}
@@ -184,7 +186,7 @@ func (r *Registry) schedule() {
 	if next == 0 {
 		return
 	}
-	in := max(time.UnixMilli(next).Sub(r.opt.Now())+time.Millisecond, time.Millisecond)
+	in := max(time.UnixMilli(next).Sub(r.opt.Now())+time.Millisecond, least)
 	if r.timer == nil {
 		r.timer = time.AfterFunc(in, r.tick)
 		return
@@ -212,17 +214,21 @@ func (r *Registry) tick() {
 	r.work.Add(1)
 	r.mu.Unlock()
 	defer r.work.Done()
+	again := time.Millisecond
 	for _, e := range due {
-		_, _, _ = r.finish(r.ctx, e, func(rec *Record) error { // tried again at the next tick
+		_, _, err := r.finish(r.ctx, e, func(rec *Record) error {
 			rec.Status, rec.Reason = Expired, ReasonTimeout
 			return nil
 		})
+		if err != nil { // a full disk, perhaps: tried again, but not without a pause
+			again = time.Second
+		}
 	}
 	for _, e := range old {
 		r.forget(r.ctx, e)
 	}
 	r.mu.Lock()
-	r.schedule()
+	r.schedule(again)
 	r.mu.Unlock()
 }
 
@@ -231,7 +237,7 @@ func (r *Registry) forget(ctx context.Context, e *entry) {
 	r.mu.Lock()
 	rec, rev := e.rec, e.rev
 	r.mu.Unlock()
-	if rec.Run != nil && !rec.Run.over() {
+	if rec.Run != nil && !rec.Run.Over() {
 		r.mu.Lock()
 		e.rec.ResolvedMs = r.opt.Now().UnixMilli() // a long command: looked at again later
 		r.mu.Unlock()
@@ -301,7 +307,7 @@ func (r *Registry) Unfinished() []Record {
 	defer r.mu.Unlock()
 	var out []Record
 	for _, e := range r.all {
-		if e.rec.Decision.Allows() && e.rec.Request.Kind == KindExec && e.rec.Request.Asker == "" && !e.rec.Run.over() {
+		if e.rec.Decision.Allows() && e.rec.Request.Kind == KindExec && e.rec.Request.Asker == "" && !e.rec.Run.Over() {
 			out = append(out, e.rec)
 		}
 	}

@@ -33,13 +33,13 @@ func (r *Registry) SetRun(ctx context.Context, id string, run Run) error {
 		switch {
 		case !rec.Decision.Allows():
 			return fmt.Errorf("%w: it was not allowed", ErrResolved)
-		case rec.Run.over(), run.State == RunStarting && rec.Run != nil:
+		case rec.Run.Over(), run.State == RunStarting && rec.Run != nil:
 			return fmt.Errorf("%w: its command was started", ErrResolved)
 		}
 		if run.SessionID == "" && rec.Run != nil {
 			run.SessionID = rec.Run.SessionID
 		}
-		if run.over() && run.EndedMs == 0 {
+		if run.Over() && run.EndedMs == 0 {
 			run.EndedMs = r.opt.Now().UnixMilli()
 		}
 		rec.Run = &run
@@ -73,6 +73,9 @@ func (r *Registry) amend(ctx context.Context, id string, change func(*Record) er
 	r.mu.Lock()
 	rec, rev := e.rec, e.rev
 	r.mu.Unlock()
+	if rev == 0 {
+		return fmt.Errorf("%w: %q could not be kept", ErrUnknown, id)
+	}
 	if err := change(&rec); err != nil {
 		return err
 	}
@@ -83,7 +86,8 @@ func (r *Registry) amend(ctx context.Context, id string, change func(*Record) er
 	r.mu.Lock()
 	e.rec, e.rev = rec, next
 	r.mu.Unlock()
-	if rec.Run.over() {
+	if rec.Run.Over() {
+		ctx = context.WithoutCancel(ctx)
 		r.remember(ctx, rec)
 		r.dropPlan(ctx, id)
 	}

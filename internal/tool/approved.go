@@ -23,10 +23,7 @@ func (s *Service) decided(ctx context.Context, rec approval.Record) {
 	if rec.Request.Kind != approval.KindExec || rec.Request.Asker != "" { // the asker runs it, or not
 		return
 	}
-	f := s.flights.get(rec.ID)
-	if f == nil { // of an earlier program: its caller comes back by the id
-		f = &flight{id: rec.ID, done: make(chan struct{}), detached: true}
-	}
+	f := s.flights.of(rec.ID)
 	if !rec.Decision.Allows() {
 		s.notAllowed(&rec)
 		s.flights.finish(f, refusedResult(&rec), nil)

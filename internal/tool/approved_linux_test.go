@@ -453,3 +453,165 @@ func TestA31_ScriptOption(t *testing.T) {
 		t.Errorf("python3 -m: %+v", seen.Request.Always)
 	}
 }
+
+// only waits for the one pending request.
+func (b *bed) only() approval.Record {
+	b.t.Helper()
+	reg, err := b.s.Approvals(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for range 500 {
+		if p := reg.Pending(); len(p) == 1 {
+			return p[0]
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	b.t.Fatal("nothing is pending")
+	return approval.Record{}
+}
+
+func (b *bed) say(id string) {
+	b.t.Helper()
+	reg, _ := b.s.Approvals(b.t.Context())
+	if _, _, err := reg.Resolve(context.Background(), id, approval.AllowOnce, approval.Resolver{Kind: "device"}); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// TestA13_WaitEnds: approval-pending means that nothing has started. A caller whose wait
+// ends while the allowed command runs is told so, and where its output is.
+func TestA13_WaitEnds(t *testing.T) {
+	b := newBed(t, askMode)
+	b.answer("", nil)
+	go func() { b.say(b.only().ID) }()
+	res, err := b.call(protocol.ToolRequest{Tool: "exec", Args: []byte(`{"command":"echo a; sleep 2; echo b"}`), Wait: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := res.Details.(*protocol.ExecResult)
+	if r.Status != protocol.StatusRunning || r.Pid == 0 || r.Approval == nil || strings.Contains(res.Content[0].Text, "Nothing has started") {
+		t.Errorf("%+v %q", r, res.Content[0].Text)
+	}
+	var out string
+	for range 3 {
+		p := b.process(`{"action":"poll","sessionId":"` + r.SessionID + `","timeout":5000}`)
+		if out += *p.Output; p.Status == protocol.StatusCompleted {
+			break
+		}
+	}
+	if out != "a\nb\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+// TestA14_JoinWhileLeaving: who asks the same while the last caller of a request goes is not
+// cancelled with it.
+func TestA14_JoinWhileLeaving(t *testing.T) {
+	b := newBed(t, askMode)
+	b.answer("", nil)
+	call := protocol.ToolRequest{Tool: "exec", Args: []byte(`{"command":"echo x"}`), Wait: protocol.WaitForever}
+	go func() { _, _ = b.call(call) }()
+	first := b.only().ID
+	if !b.s.flights.leave(b.s.flights.get(first)) { // its caller goes, and has not cancelled it yet
+		t.Fatal("somebody else waits")
+	}
+	done := make(chan *protocol.ExecResult, 1)
+	go func() { done <- b.asks(string(call.Args)) }()
+	time.Sleep(100 * time.Millisecond)
+	reg, _ := b.s.Approvals(t.Context())
+	if _, _, err := reg.Cancel(t.Context(), first, approval.ReasonAborted); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	b.say(b.only().ID)
+	if r := <-done; r.Status != protocol.StatusCompleted || r.Approval.ID == first {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestA16_JoinAfterRestart: a caller that asks again for what an earlier program was asked
+// waits for it.
+func TestA16_JoinAfterRestart(t *testing.T) {
+	b := newBed(t, askMode)
+	b.answer("", nil)
+	first := b.exec(`{"command":"echo again"}`).Approval.ID
+	b.s.flights.mu.Lock()
+	delete(b.s.flights.m, first)
+	b.s.flights.mu.Unlock()
+	go func() { time.Sleep(200 * time.Millisecond); b.say(first) }()
+	if r := b.asks(`{"command":"echo again"}`); r.Status != protocol.StatusCompleted || *r.Output != "again\n" || r.Approval.ID != first {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestA17_KillAtTheStart: a kill between the answer and the start is not lost.
+func TestA17_KillAtTheStart(t *testing.T) {
+	b := newBed(t, askMode)
+	b.answer("", nil)
+	for i := range 40 {
+		file := b.dir + "/ran" + itoa(i)
+		r := b.exec(`{"command":"sleep 0.2; touch ` + file + `"}`)
+		allowed := make(chan struct{})
+		go func() {
+			defer close(allowed)
+			reg, _ := b.s.Approvals(context.Background())
+			_, _, _ = reg.Resolve(context.Background(), r.Approval.ID, approval.AllowOnce, approval.Resolver{Kind: "device"})
+		}()
+		time.Sleep(time.Duration(i*25) * time.Microsecond)
+		p := b.process(`{"action":"kill","sessionId":"` + r.Approval.ID + `"}`)
+		if p.Status != protocol.StatusKilled && p.Status != protocol.StatusCancelled {
+			t.Errorf("%d: %+v", i, p)
+		}
+		<-allowed
+		time.Sleep(300 * time.Millisecond)
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%d: %s, and it ran to its end", i, p.Status)
+		}
+	}
+}
+
+// TestIdempotencyKeyOfQuestions: a key is kept while its question is pending and its command
+// runs, and ten minutes longer; nothing is asked or run twice.
+func TestIdempotencyKeyOfQuestions(t *testing.T) {
+	b := newBed(t, askMode)
+	b.answer("", nil)
+	var skew time.Duration
+	b.s.answers.now = func() time.Time { return time.Now().Add(skew) }
+	file := b.dir + "/count"
+	call := func(key, args string) string {
+		t.Helper()
+		res, err := b.call(protocol.ToolRequest{Tool: "exec", IdempotencyKey: key, Args: []byte(args)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Details.(*protocol.ExecResult).SessionID
+	}
+	args := `{"command":"echo x >> ` + file + `"}`
+	first := call("k", args)
+	skew = answerLife + time.Second
+	if id := call("k", args); id != first {
+		t.Error("asked anew while it was pending")
+	}
+	b.say(first)
+	reg, _ := b.s.Approvals(t.Context())
+	for {
+		if rec, err := reg.Get(first); err != nil || rec.Run.Over() {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.s.answers.mu.Lock()
+	for _, e := range b.s.answers.m {
+		e.expires = time.Now() // as if it had been answered long ago
+	}
+	b.s.answers.mu.Unlock()
+	skew = time.Minute
+	if id := call("k", args); id != first {
+		t.Error("asked anew a minute after the end")
+	}
+	skew = answerLife + time.Hour
+	if id := call("k", args); id == first {
+		t.Error("the key is kept for ever")
+	}
+}

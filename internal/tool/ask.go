@@ -59,30 +59,50 @@ func (s *Service) ask(ctx context.Context, cfg *config.Config, r *run, env map[s
 		return nil, err
 	}
 	shown := s.approvalRequest(r, q, blob)
-	id := approval.NewID(approval.KindExec)
 	if own != nil {
 		watch = nil // Answer brings its own
 	}
-	f := s.flights.begin(id, watch)
-	rec, joined, err := reg.Ask(ctx, id, shown, blob, 0)
-	if err != nil {
-		s.flights.finish(f, nil, err)
-		if errors.Is(err, approval.ErrLimit) {
-			return nil, &protocol.Error{Type: protocol.ErrLimit, Message: err.Error()}
+	for {
+		id := approval.NewID(approval.KindExec)
+		f := s.flights.begin(id, watch)
+		rec, joined, err := reg.Ask(ctx, id, shown, blob, 0)
+		if err != nil {
+			s.flights.finish(f, nil, err)
+			if errors.Is(err, approval.ErrLimit) {
+				return nil, &protocol.Error{Type: protocol.ErrLimit, Message: err.Error()}
+			}
+			return s.denied(r, protocol.Denied{Rule: "A-14", Reason: err.Error(), Hint: "nothing is asked that cannot be kept; mend the store or the disk"}, false), nil
 		}
-		return s.denied(r, protocol.Denied{Rule: "A-14", Reason: err.Error(), Hint: "nothing is asked that cannot be kept; mend the store or the disk"}, false), nil
-	}
-	if joined {
+		if !joined {
+			return s.goOn(ctx, reg, f, rec, own, req.Wait)
+		}
 		s.flights.finish(f, nil, nil) // nobody waits on it
-		if f = s.flights.join(rec.ID); f == nil {
+		f, gone := s.flights.join(&rec, watch)
+		if gone { // the last of its callers is taking it away: what is asked anew is our own
+			if _, err := reg.Wait(ctx, rec.ID); err != nil && !errors.Is(err, approval.ErrUnknown) {
+				return nil, err
+			}
+			continue
+		}
+		switch now, err := reg.Get(rec.ID); {
+		case errors.Is(err, approval.ErrUnknown): // it could not be kept
+			s.flights.drop(f)
+			continue
+		case err == nil && now.Final(): // perhaps before the flight was there
+			s.flights.drop(f)
 			return s.handle(ctx, r.caller, rec.ID)
 		}
+		return s.goOn(ctx, reg, f, rec, own, req.Wait)
 	}
+}
+
+// goOn goes on with a request that is open: its caller waits, or puts it to its own person.
+func (s *Service) goOn(ctx context.Context, reg *approval.Registry, f *flight, rec approval.Record, own *asked, wait protocol.Wait) (*protocol.ToolResult, error) {
 	if own != nil {
 		*own = asked{rec, f}
 		return pendingResult(rec), nil
 	}
-	return s.await(ctx, reg, f, rec, req.Wait)
+	return s.await(ctx, reg, f, rec, wait)
 }
 
 // await waits for the answer and the command, as long as the caller wants.
@@ -99,26 +119,50 @@ func (s *Service) await(ctx context.Context, reg *approval.Registry, f *flight, 
 			return f.res, f.err
 		case <-limit:
 		case <-ctx.Done():
-			s.abandon(ctx, reg, asked{rec, f})
+			s.leave(ctx, reg, f)
 			return nil, context.Cause(ctx)
 		}
 	}
 	if err := reg.Detach(ctx, rec.ID); err != nil {
-		s.flights.leave(f)
+		s.leave(ctx, reg, f)
 		return nil, err
 	}
 	s.flights.detach(f)
-	return pendingResult(rec), nil
+	select {
+	case <-f.done:
+		return f.res, f.err
+	default:
+	}
+	if now, err := reg.Get(rec.ID); err == nil { // it may have been decided meanwhile
+		rec = now
+	}
+	return s.standing(ctx, &rec), nil
 }
 
-// abandon takes a caller away. Its request must not outlive the last one, whose own
-// context has ended.
-func (s *Service) abandon(ctx context.Context, reg *approval.Registry, a asked) {
-	if !s.flights.leave(a.flight) {
+// standing answers an exec call by where its approval stands.
+func (s *Service) standing(ctx context.Context, rec *approval.Record) *protocol.ToolResult {
+	switch {
+	case !rec.Final():
+		return pendingResult(*rec)
+	case !rec.Decision.Allows():
+		return refusedResult(rec)
+	}
+	d := &protocol.ExecResult{Status: protocol.StatusRunning, Host: rec.Request.Host, Cwd: rec.Request.Cwd, SessionID: rec.ID, Approval: approvalRef(rec)}
+	text := "allowed; it is being started"
+	if st, err := s.table.Get(ctx, rec.Request.Agent, rec.Slug); err == nil {
+		d.Pid, text = st.Pid, "allowed, and started"
+	}
+	return &protocol.ToolResult{Content: protocol.Text("[" + text + ": process poll with sessionId " + rec.ID + " gives its output and exit state]"), Details: d}
+}
+
+// leave takes a caller away, and with the last one the request: it must not outlive those
+// who want it.
+func (s *Service) leave(ctx context.Context, reg *approval.Registry, f *flight) {
+	if !s.flights.leave(f) {
 		return
 	}
-	if _, _, err := reg.Cancel(context.WithoutCancel(ctx), a.rec.ID, approval.ReasonAborted); err != nil {
-		s.log.Warn("cancel an approval request", "approval", a.rec.ID, "err", err)
+	if _, _, err := reg.Cancel(context.WithoutCancel(ctx), f.id, approval.ReasonAborted); err != nil && !errors.Is(err, approval.ErrUnknown) {
+		s.log.Warn("cancel an approval request", "approval", f.id, "err", err)
 	}
 }
 

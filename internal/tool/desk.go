@@ -104,6 +104,8 @@ type flight struct {
 	// guarded by flights.mu
 	waiters  int
 	detached bool                    // somebody comes back for it: it goes on without waiters
+	gone     bool                    // all have left: nobody joins it any more
+	stopped  bool                    // its command is not to start
 	cancel   context.CancelFunc      // of its command; nil before
 	watch    func(protocol.Progress) // of the first waiter; nil when it has gone
 }
@@ -125,13 +127,41 @@ func (fs *flights) begin(id string, watch func(protocol.Progress)) *flight {
 	return f
 }
 
-// join adds a caller; nil = the question is answered, or of an earlier program.
-func (fs *flights) join(id string) *flight {
+// join adds a caller to a question that was pending, also one of an earlier program. gone:
+// its callers have left, and it ends.
+func (fs *flights) join(rec *approval.Record, watch func(protocol.Progress)) (f *flight, gone bool) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f = fs.m[rec.ID]
+	switch {
+	case f == nil:
+		f = &flight{id: rec.ID, done: make(chan struct{}), detached: rec.Detached, watch: watch}
+		fs.m[rec.ID] = f
+	case f.gone:
+		return nil, true
+	}
+	f.waiters++
+	return f, false
+}
+
+// drop takes a caller away that gets its answer otherwise.
+func (fs *flights) drop(f *flight) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if f.waiters--; f.waiters == 0 && fs.m[f.id] == f {
+		delete(fs.m, f.id)
+	}
+}
+
+// of gives the flight of a question that has become final; one of an earlier program has
+// nobody who waits.
+func (fs *flights) of(id string) *flight {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f := fs.m[id]
-	if f != nil {
-		f.waiters++
+	if f == nil {
+		f = &flight{id: id, done: make(chan struct{}), detached: true}
+		fs.m[id] = f
 	}
 	return f
 }
@@ -140,6 +170,26 @@ func (fs *flights) get(id string) *flight {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return fs.m[id]
+}
+
+// stop keeps a command that was allowed from starting, if it has not yet, and waits until
+// that is settled.
+func (fs *flights) stop(ctx context.Context, id string) {
+	fs.mu.Lock()
+	f := fs.m[id]
+	if f == nil {
+		fs.mu.Unlock()
+		return
+	}
+	f.stopped = true
+	if f.cancel != nil {
+		f.cancel()
+	}
+	fs.mu.Unlock()
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+	}
 }
 
 // detach says that somebody comes back.
@@ -169,6 +219,7 @@ func (fs *flights) leave(f *flight) (abandoned bool) {
 	if f.waiters > 0 || f.detached {
 		return false
 	}
+	f.gone = true
 	if f.cancel != nil {
 		f.cancel()
 	}
@@ -181,7 +232,7 @@ func (fs *flights) running(f *flight, cancel context.CancelFunc) (waited bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	f.cancel = cancel
-	if f.waiters <= 0 && !f.detached {
+	if f.stopped || f.waiters <= 0 && !f.detached {
 		cancel()
 	}
 	return f.waiters > 0

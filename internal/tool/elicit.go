@@ -35,7 +35,7 @@ func (s *Service) Ask(ctx context.Context, c Caller, req protocol.ToolRequest, w
 	}
 	state, ok := s.tickets.issue(own, callSum(c, req), time.Now())
 	if !ok {
-		s.abandon(ctx, reg, own)
+		s.leave(ctx, reg, own.flight)
 		return nil, nil, &protocol.Error{Type: protocol.ErrLimit, Message: "too many questions are open; answer some"}
 	}
 	return nil, &protocol.Question{Approval: own.rec.Wire(), State: state}, nil

@@ -22,10 +22,7 @@ func (s *Service) handle(ctx context.Context, c Caller, id string) (*protocol.To
 	if err != nil || rec.Request.Agent != c.Agent {
 		return nil, &protocol.Error{Type: protocol.ErrNotFound, Message: "no such approval: " + clip(id)}
 	}
-	if rec.Final() && !rec.Decision.Allows() {
-		return refusedResult(&rec), nil
-	}
-	return pendingResult(rec), nil
+	return s.standing(ctx, &rec), nil
 }
 
 // byApproval lets an approval id stand for its command in the process tool. It
@@ -51,18 +48,30 @@ func (s *Service) byApproval(ctx context.Context, c Caller, p *processParams) (*
 		if err != nil {
 			return nil, err
 		}
+	case p.Action == "kill" && rec.Decision.Allows() && !s.hasSession(ctx, &rec): // it may be about to start
+		s.flights.stop(ctx, rec.ID)
+		if now, err := reg.Get(rec.ID); err == nil {
+			rec = now
+		}
 	case p.Action == "poll":
 		rec = s.awaitApproval(ctx, reg, rec, p.Timeout)
 	case p.Action != "log" && p.Action != "kill" && !rec.Final():
 		return nil, invalid("%s waits for approval; nothing has started", rec.Slug)
 	}
-	if rec.Run != nil && rec.Run.SessionID != "" {
-		if _, err := s.table.Get(ctx, c.Agent, rec.Run.SessionID); err == nil {
-			p.SessionID = rec.Run.SessionID
-			return nil, nil
-		}
+	if s.hasSession(ctx, &rec) {
+		p.SessionID = rec.Run.SessionID
+		return nil, nil
 	}
 	return approvalState(&rec), nil
+}
+
+// hasSession reports whether the session of an allowed command is there.
+func (s *Service) hasSession(ctx context.Context, rec *approval.Record) bool {
+	if rec.Run == nil || rec.Run.SessionID == "" {
+		return false
+	}
+	_, err := s.table.Get(ctx, rec.Request.Agent, rec.Run.SessionID)
+	return err == nil
 }
 
 // awaitApproval waits a while for the decision, and for the start of what it allows.

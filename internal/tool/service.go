@@ -264,14 +264,32 @@ func wireError(ctx context.Context, err error) error {
 	return &protocol.Error{Type: kind, Message: err.Error()}
 }
 
-// stillRuns reports whether the run of an answer goes on in the background.
+// stillRuns reports whether the run of an answer is yet to come, goes on in the background,
+// or ended less than an answer's life ago.
 func (s *Service) stillRuns(ctx context.Context, c Caller, res *protocol.ToolResult) bool {
 	r, ok := res.Details.(*protocol.ExecResult)
-	if !ok || r.Status != protocol.StatusRunning {
+	if !ok || r.Status != protocol.StatusRunning && r.Status != protocol.StatusApprovalPending {
 		return false
 	}
+	oldest := s.answers.now().Add(-answerLife)
+	if r.Approval != nil {
+		reg, err := s.Approvals(ctx)
+		if err != nil {
+			return true // not known: nothing runs twice
+		}
+		rec, err := reg.Get(r.Approval.ID)
+		switch {
+		case err != nil:
+			return false
+		case !rec.Final():
+			return true
+		case !rec.Decision.Allows():
+			return time.UnixMilli(rec.ResolvedMs).After(oldest)
+		}
+		return !rec.Run.Over() || time.UnixMilli(rec.Run.EndedMs).After(oldest)
+	}
 	st, err := s.table.Get(ctx, c.Agent, r.SessionID)
-	return err == nil && !st.Finished()
+	return err == nil && (!st.Finished() || st.Ended.After(oldest))
 }
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }
