@@ -67,6 +67,7 @@ func run(ctx context.Context) error {
 		{"supervised", b.supervised},
 		{"judged", b.judged},
 		{"approvals", b.approvals},
+		{"socket", b.socket},
 	} {
 		if !strings.Contains(f.name, *only) {
 			continue

@@ -37,8 +37,7 @@ that would allow it. Nothing is run. A running gateway is asked; without one, an
 --local, this program judges with its own PATH.
 
 COMMAND is shell text; several words are a program and its arguments, as for exec. The exit
-code is 0 whatever
-the decision is.`,
+code is 0 whatever the decision is.`,
 		Example: `  openclaw policy explain -- 'cd src && git status | head -5'
   openclaw policy explain --agent research --json -- 'make test'`,
 		Args: takes(1, -1, "a command"),

@@ -72,6 +72,7 @@ work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DI
 		newApprovals(env),
 		newExecPolicy(env),
 		newDevices(env),
+		newDoctor(env),
 		newCompletion(env),
 		newVersion(env),
 	)

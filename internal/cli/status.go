@@ -39,6 +39,9 @@ type gatewayStatus struct {
 	Version     string `json:"version,omitempty"`
 	StartedAtMs int64  `json:"startedAtMs,omitempty"` // Unix time in ms
 
+	// Approvals are the requests that wait for a person; only with the operator's token.
+	Approvals int `json:"approvals"`
+
 	// Status is what the daemon says of itself, unchanged; only with the operator's token.
 	Status json.RawMessage `json:"status,omitempty"`
 }
@@ -199,10 +202,14 @@ func (rep *statusReport) fromControl(ctx context.Context, control *client.Client
 	if err := control.RPC(ctx, "status", nil, &rep.Gateway.Status); err != nil {
 		return err
 	}
-	var own struct{ Listen, Auth string }
+	var own struct {
+		Listen, Auth string
+		Approvals    int
+	}
 	if err := json.Unmarshal(rep.Gateway.Status, &own); err != nil {
 		return fmt.Errorf("status of the gateway: %w", err)
 	}
+	rep.Gateway.Approvals = own.Approvals
 	if own.Listen != "" {
 		rep.Bind, rep.Auth = own.Listen, own.Auth
 	}
@@ -240,6 +247,9 @@ func (rep *statusReport) print(env *Env, now time.Time) error {
 		lines = append(lines, line("agent", "%s: %s", a.ID, a.policy()))
 	}
 	lines = append(lines, line("running", "%d sessions", len(rep.Sessions)))
+	if n := rep.Gateway.Approvals; n > 0 {
+		lines = append(lines, line("approvals", "%d waiting; answer them: openclaw approvals watch", n))
+	}
 	for _, err := range lines {
 		if err != nil {
 			return err

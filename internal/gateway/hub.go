@@ -46,6 +46,13 @@ func (h *hub) broadcast(name, scope string, payload any, droppable bool) {
 	}
 }
 
+// count is the number of clients that are signed in.
+func (h *hub) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.conns)
+}
+
 // connected reports whether a device has a connection.
 func (h *hub) connected(device string) bool {
 	for _, c := range h.all() {

@@ -31,6 +31,7 @@ func methods() map[string]method {
 	}
 	maps.Copy(table, approvalMethods())
 	maps.Copy(table, deviceMethods())
+	maps.Copy(table, storeMethods())
 	return table
 }
 
@@ -54,7 +55,9 @@ type status struct {
 	Config    string        `json:"config"`   // the file's path
 	Warnings  []string      `json:"warnings"` // of the configuration
 	Sessions  sessionCounts `json:"sessions"`
-	LogBytes  int64         `json:"logBytes"` // of all session logs
+	LogBytes  int64         `json:"logBytes"`  // of all session logs
+	Approvals int           `json:"approvals"` // requests that wait for a person
+	Clients   int           `json:"clients"`   // signed in on the WebSocket
 	Agents    []agentStatus `json:"agents"`
 }
 
@@ -81,7 +84,12 @@ func (s *server) methodStatus(ctx context.Context, b *backend, _ none) (any, err
 		StartedAt: s.started.UTC().Truncate(time.Millisecond), UptimeMs: time.Since(s.started).Milliseconds(),
 		Config: cfg.File, Warnings: append([]string{}, cfg.Warnings...),
 		Sessions: sessionCounts{Running: counts.Running, Finished: counts.Finished},
-		LogBytes: counts.LogBytes,
+		LogBytes: counts.LogBytes, Clients: s.hub.count(),
+	}
+	if reg, err := b.approvals(ctx); err == nil {
+		st.Approvals = len(reg.Pending())
+	} else { // status answers whatever is broken
+		st.Warnings = append(st.Warnings, "approvals: "+err.Error())
 	}
 	for _, id := range cfg.AgentIDs() {
 		a := agentStatus{ID: id, Workspace: cfg.Workspace(id), Tools: []string{}}

@@ -18,6 +18,7 @@ import (
 	"openclaw/internal/identity"
 	"openclaw/internal/safefile"
 	"openclaw/internal/session"
+	"openclaw/internal/state"
 	"openclaw/internal/tool"
 )
 
@@ -122,7 +123,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 		return err
 	}
 	defer bus.Close()
-	durable := &durable{path: filepath.Join(s.opt.StateDir, "state", "exec.db")}
+	durable := &durable{path: state.PathIn(s.opt.StateDir)}
 	defer func() {
 		if err := durable.close(); err != nil {
 			s.opt.Log.Error("close the store", "err", err)
@@ -145,7 +146,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 		}
 	}()
 	defer s.shutdown(web) // before the service goes: calls still stand in it
-	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload, approvals: service.Approvals, document: approval.NewFile(s.opt.StateDir), devices: durable.devices})
+	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload, approvals: service.Approvals, document: approval.NewFile(s.opt.StateDir), devices: durable.devices, durable: durable})
 	switch err := place.announce(s.info, s.opt.Version, s.started); {
 	case errors.Is(err, syscall.ENOSPC): // who knows the address is served
 		s.opt.Log.Error("the disk is full; programs on this machine do not find the gateway by themselves", "url", s.info.URL, "err", err)

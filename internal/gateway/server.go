@@ -40,6 +40,7 @@ type backend struct {
 	approvals func(context.Context) (*approval.Registry, error)
 	devices   func(context.Context) (*pairing.Registry, error)
 	document  *approval.File
+	durable   *durable
 }
 
 // server answers requests.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"openclaw/internal/policy"
@@ -86,10 +87,15 @@ func (b *Binding) plan(plan *shell.Plan) error {
 		if err := b.program(st.Argv, 0, st.Path, st.Real, st.ID, st.Dir); err != nil {
 			return err
 		}
+		last := 0
 		for _, in := range st.Inner {
 			if err := b.program(st.Argv, in.Arg, in.Path, in.Real, in.ID, st.Dir); err != nil {
 				return err
 			}
+			last = in.Arg
+		}
+		if err := b.carried(st.Argv[last:], st.Dir); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -110,12 +116,74 @@ func (b *Binding) program(argv []shell.Word, at int, path, real string, id polic
 		if kind, arg := shell.PackageRunner(name, words); kind != shell.NoRunner {
 			return b.runner(kind, words, arg, dir)
 		}
-		script, why := shell.ScriptFile(name, words)
+		scripts, why := shell.ScriptFiles(name, words)
 		if why != "" {
 			return &UnboundError{name + ": " + why}
 		}
-		if script > 0 {
-			return b.script(words[script].Text, dir)
+		for _, script := range scripts {
+			if err := b.script(script, dir); err != nil {
+				return err
+			}
+			if err := b.completed(name, script, dir); err != nil {
+				return err
+			}
+		}
+		if len(scripts) > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// carried binds what a program starts that the judge did not look through: the inner program
+// of a wrapper where it can be told, else every file that an argument names.
+func (b *Binding) carried(words []shell.Word, dir string) error {
+	name := filepath.Base(words[0].Text)
+	w, wrapper := shell.Unwrap(name, words)
+	if !wrapper && shell.Carrier(name, words).Why == "" || dir == "" {
+		return nil
+	}
+	path := slices.ContainsFunc(w.Assigns, func(a shell.Assign) bool { return a.Name == "PATH" })
+	if wrapper && w.Why == "" && !path {
+		inner, m := words[w.Inner].Text, NewMachine(nil)
+		at := inner
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(dir, at)
+		}
+		find := func() (*policy.File, error) { return m.At(at) }
+		if !strings.Contains(inner, "/") {
+			find = func() (*policy.File, error) { return m.InPath(inner, b.Path, dir) }
+		}
+		if f, err := find(); err == nil {
+			if err := b.program(words, w.Inner, f.Path, f.Real, f.ID, dir); err != nil {
+				return err
+			}
+			return b.carried(words[w.Inner:], dir)
+		}
+	}
+	for _, word := range words[1:] {
+		path := word.Text
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if info, err := os.Stat(path); !word.Lit || word.Text == "" || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := b.script(path, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completed binds the files that node takes in place of a script that is not there.
+func (b *Binding) completed(name, script, dir string) error {
+	if !shell.CompletesNames(name) || !b.Files[len(b.Files)-1].Gone {
+		return nil
+	}
+	for _, end := range []string{".js", ".json", ".node"} {
+		if err := b.script(script+end, dir); err != nil {
+			return err
 		}
 	}
 	return nil

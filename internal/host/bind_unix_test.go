@@ -30,11 +30,14 @@ func newYard(t *testing.T) *yard {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range []string{"bin/tool", "bin/node", "bin/npx", "bin/npm", "bin/pnpm", "bin/yarn", "bin/ruby", "node_modules/.bin/lint", "work/run.sh"} {
+	for _, f := range []string{"bin/tool", "bin/strace", "bin/node", "bin/npx", "bin/npm", "bin/pnpm", "bin/yarn", "bin/ruby", "node_modules/.bin/lint", "work/run.sh"} {
 		y.write(f, "#!/bin/sh\necho "+f+"\n")
 	}
 	y.write("work/job.py", "print(1)\n")
 	y.write("work/a.js", "1\n")
+	for _, f := range []string{"prog.awk", "more.awk", "prog.sed"} {
+		y.write("work/"+f, "p\n")
+	}
 	if err := os.Symlink("job.py", filepath.Join(dir, "work/link.py")); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +92,9 @@ func TestA30_Drift(t *testing.T) {
 		}, "link.py"},
 		"script gone":              {"python3 job.py", func(y *yard) error { return os.Remove(y.dir + "/work/job.py") }, "job.py"},
 		"script that comes":        {"python3 new.py", func(y *yard) error { return os.WriteFile(y.dir+"/work/new.py", nil, 0o644) }, "new.py"},
+		"script of awk":            {"awk -f prog.awk x", replace("work/prog.awk", "q\n"), "prog.awk"},
+		"name that node completes": {"node b", func(y *yard) error { return os.WriteFile(y.dir+"/work/b.js", nil, 0o644) }, "b.js"},
+		"script behind env":        {"env A=1 python3 job.py", replace("work/job.py", "print(2)\n"), "job.py"},
 		"executable (app-0007)":    {"./run.sh", replace("work/run.sh", "#!/bin/sh\necho work/run.xx\n"), "run.sh"},
 		"executable by PATH":       {"tool", replace("bin/tool", "#!/bin/sh\necho bin/tooo\n"), "bin/tool"},
 		"PATH shadowed (app-0006)": {"tool", func(y *yard) error { return os.WriteFile(y.dir+"/first/tool", []byte("#!/bin/sh\n"), 0o755) }, "first/tool"},
@@ -127,6 +133,10 @@ func TestA30_Bound(t *testing.T) {
 		"tool": "", "python3 job.py": "job.py", "python3 -u job.py x y": "job.py", "sh run.sh": "run.sh", "node a.js": "a.js", "npx lint": "lint", "npm exec lint": "lint",
 		"pnpm exec lint": "lint", "pnpm node a.js": "a.js", "yarn node a.js": "a.js", "python3 -c 'print(1)'": "", "make": "", "npm ci": "", "ruby -rjson a.js": "a.js",
 		"npm run build": "!package file", "npm test": "!package file", "yarn build": "!package file", "pnpm run x": "!package file", "node -r ./x.js a.js": "!loads further",
+		"awk -f prog.awk x": "prog.awk", "awk -fprog.awk -v f=1": "prog.awk", "awk --file=prog.awk": "prog.awk", "awk -f prog.awk -f more.awk": "prog.awkmore.awk",
+		"sed -n -f prog.sed x": "prog.sed", "sed -nfprog.sed": "prog.sed", "sed --file prog.sed": "prog.sed", "sed s/a/b/ job.py": "",
+		"bash --rcfile job.py run.sh": "!loads further", "env A=1 python3 job.py": "python3job.py", "env -C sub python3 job.py": "job.py",
+		"find run.sh -exec sh {} +": "run.sh", "find sub -name x": "", "nice env A=1 sh run.sh": "envshrun.sh", "strace -f sh run.sh": "run.sh", "nice tool": "tool",
 		"npx cowsay": "!not installed", "npx lint@2": "!fetch", "node --import ./x.js a.js": "!loads further", "python3 sub": "!directory",
 	} {
 		y := newYard(t)
@@ -148,7 +158,7 @@ func TestA30_Bound(t *testing.T) {
 		got := ""
 		for _, f := range b.Files[1:] {
 			got += filepath.Base(f.Path)
-			if f.SHA256 == "" {
+			if f.Script && f.SHA256 == "" {
 				t.Errorf("%q: %s is not bound by content", command, f.Path)
 			}
 		}

@@ -114,7 +114,7 @@ func short(d time.Duration) string {
 // command is the text in numbered lines, each wrapped; a wrapped line goes on behind a
 // mark of its own, so that nothing in the text can look like another line.
 func command(s string, st style, width, maxLines int) []string {
-	lines := redact.Lines(s)
+	lines := redact.EscapeLines(s)
 	var out []string
 	shown := 0
 	for i, line := range lines {
@@ -182,7 +182,7 @@ func always(n *protocol.JudgeNote) string {
 func wrapped(indent, s string, width int) []string {
 	width = max(width-ansi.StringWidth(indent), 8)
 	var out []string
-	for line := range strings.SplitSeq(ansi.Wrap(s, width, ""), "\n") {
+	for _, line := range redact.Wrap(s, width) {
 		out = append(out, indent+line)
 	}
 	return out

@@ -16,7 +16,7 @@ func questionText(a *protocol.ExecApproval, now time.Time) string {
 	var b strings.Builder
 	left := time.UnixMilli(a.ExpiresAtMs).Sub(now).Round(time.Minute)
 	fmt.Fprintf(&b, "An agent wants to run this command. Nothing has started, and without an answer within %d minutes nothing will.\n\n", int(left.Minutes()))
-	for i, line := range redact.Lines(a.Request.Command) {
+	for i, line := range redact.EscapeLines(a.Request.Command) {
 		fmt.Fprintf(&b, "    %3d │ %s\n", i+1, line)
 	}
 	b.WriteString("\n")

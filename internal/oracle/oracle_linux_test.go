@@ -1,25 +1,25 @@
 package oracle
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"openclaw/internal/policy"
+	"openclaw/internal/shell"
 )
-
-// found is where failing commands are kept, one Go string a line.
-const found = "testdata/found.txt"
 
 // job is an allowed command that is to be traced.
 type job struct {
+	y               *yard
 	family, command string
 	decision        policy.Decision
 }
@@ -36,7 +36,6 @@ func (c *tally) add(m map[string]int, family string) {
 	m[family]++
 }
 
-// sum counts all families.
 func (c *tally) sum(m map[string]int) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,122 +58,135 @@ func setting(name string, fallback int) int {
 func TestOracle(t *testing.T) {
 	y := newYard(t)
 	n, seed := setting("OPENCLAW_ORACLE_N", 2000), setting("OPENCLAW_ORACLE_SEED", 1)
-	src := newSource(t, uint64(seed))
+	src := newSource(t, y, uint64(seed))
+	before := snapshot(t, y.dir)
 	count := &tally{judged: map[string]int{}, allowed: map[string]int{}, traced: map[string]int{}}
 	jobs := make(chan job, 64)
 	var wg sync.WaitGroup
-	for w := range 3 {
-		scratch := filepath.Join(t.TempDir(), strconv.Itoa(w))
-		must(t, os.Mkdir(scratch, 0o755))
+	for range 3 { // a walk mostly waits, so one more than there are processors
 		wg.Go(func() {
 			for j := range jobs {
-				count.add(count.traced, j.family)
-				if why := y.fault(j.command, j.decision, scratch); why != "" {
-					small := y.smaller(j.command, scratch)
-					t.Errorf("%q: %s\nsmaller: %q", j.command, why, small)
-					keep(t, small)
-				}
+				count.trace(t, j)
 			}
 		})
 	}
-	seen := map[string]bool{}
+	walks := map[[32]byte]bool{}
 	last := time.Now()
 	for i := range n {
-		family, command := src.next()
-		if seen[command] {
-			continue
+		if end, ok := t.Deadline(); ok && time.Until(end) < 40*time.Second {
+			t.Errorf("out of time after %d of %d commands", i, n) // better than no counts at all
+			break
 		}
-		seen[command] = true
+		y, family, command := src.next()
 		d := y.judge(command)
 		count.add(count.judged, family)
-		if again := y.judge(command); again.Outcome != d.Outcome || again.Reason != d.Reason {
-			t.Errorf("%q is judged in two ways: %s and %s", command, d.Reason, again.Reason)
+		if why := differs(d, y.judge(command)); why != "" {
+			t.Errorf("%q is judged in two ways: %s", command, why)
 		}
 		if d.Outcome != policy.OutcomeAllow {
 			continue
 		}
 		count.add(count.allowed, family)
-		src.allowed(command)
-		jobs <- job{family, command, d}
-		if time.Since(last) > 10*time.Second {
+		src.allowed(y, command)
+		if key := sameWalk(y, d.Plan); !walks[key] { // other spellings of it are walked alike
+			walks[key] = true
+			jobs <- job{y, family, command, d}
+		}
+		if time.Since(last) > 5*time.Second {
 			last = time.Now()
-			fmt.Printf("oracle: %d of %d judged, %d allowed and traced\n", i, n, count.sum(count.traced))
+			fmt.Printf("oracle: %d of %d judged, %d allowed, %d traced\n", i+1, n, count.sum(count.allowed), count.sum(count.traced))
 		}
 	}
 	close(jobs)
 	wg.Wait()
-	for _, family := range slices.Sorted(maps.Keys(count.judged)) {
-		t.Logf("%-22s %7d judged %6d allowed", family, count.judged[family], count.allowed[family])
-	}
-	t.Logf("%d judged, %d allowed, %d traced, seed %d", count.sum(count.judged), count.sum(count.allowed), count.sum(count.traced), seed)
-	if count.sum(count.allowed) < n/20 {
-		t.Errorf("only %d of %d were allowed: the oracle says little", count.sum(count.allowed), n)
+	count.report(t, n, seed)
+	for _, change := range changes(before, snapshot(t, y.dir)) {
+		t.Errorf("something that was allowed has changed a file: %s", change)
 	}
 }
 
-// smaller takes parts out of a failing command as long as it still fails.
-func (y *yard) smaller(command, scratch string) string {
-	fails := func(c string) bool {
-		d := y.judge(c)
-		return d.Outcome == policy.OutcomeAllow && y.fault(c, d, scratch) != ""
+// trace runs one job and makes it smaller when it fails.
+func (c *tally) trace(t *testing.T, j job) {
+	why, traced := j.y.fault(j.command, j.decision)
+	if traced {
+		c.add(c.traced, j.family)
 	}
-	for size := max(len(command)/2, 1); size >= 1; size /= 2 {
-		for at := 0; at+size <= len(command); {
-			if c := command[:at] + command[at+size:]; fails(c) {
-				command = c
-			} else {
-				at += size
-			}
-		}
+	if why == "" {
+		return
 	}
-	return command
+	small := j.y.smaller(j.command)
+	t.Errorf("%s in yard %q: %q: %s\nsmaller: %q", j.family, j.y.name, j.command, why, small)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keep(t, finding{Command: small, Case: j.y.name, Why: why})
 }
 
-// keep adds a failing command to those that are always tried.
-func keep(t *testing.T, command string) {
-	f, err := os.OpenFile(found, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	must(t, err)
-	defer f.Close()
-	_, err = fmt.Fprintln(f, strconv.Quote(command))
-	must(t, err)
-}
-
-// TestFound: what failed once is tried for ever.
-func TestFound(t *testing.T) {
-	y := newYard(t)
-	data, err := os.ReadFile(found)
-	must(t, err)
-	for line := range strings.Lines(string(data)) {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		command, err := strconv.Unquote(line)
-		must(t, err)
-		d := y.judge(command)
-		if d.Outcome != policy.OutcomeAllow {
-			continue
-		}
-		if why := y.fault(command, d, t.TempDir()); why != "" {
-			t.Errorf("%q: %s", command, why)
-		}
+func (c *tally) report(t *testing.T, n, seed int) {
+	t.Helper()
+	for _, family := range slices.Sorted(maps.Keys(c.judged)) {
+		t.Logf("%-22s %7d judged %6d allowed %6d traced", family, c.judged[family], c.allowed[family], c.traced[family])
+	}
+	traced := c.sum(c.traced)
+	t.Logf("%d judged, %d allowed, %d of them different and traced, seed %d", c.sum(c.judged), c.sum(c.allowed), traced, seed)
+	if traced < n/10 {
+		t.Errorf("only %d of %d were traced: the oracle says little", traced, n)
 	}
 }
 
-// TestOracleSees: the oracle itself notices a start that was not judged.
-func TestOracleSees(t *testing.T) {
-	y := newYard(t)
-	for _, command := range []string{"git a", "git a; ls b", "nice git", "sh -c 'git; ls' | cat"} {
-		d := y.judge(command)
-		if why := y.fault(command, d, t.TempDir()); why != "" {
-			t.Errorf("%q: %s", command, why)
+// differs says how two judgements of one command differ (P-72).
+func differs(a, b policy.Decision) string {
+	switch {
+	case a.Outcome != b.Outcome || a.Rule != b.Rule || a.Reason != b.Reason:
+		return a.Rule + ": " + a.Reason + ", then " + b.Rule + ": " + b.Reason
+	case (a.Plan == nil) != (b.Plan == nil) || a.Plan != nil && !bytes.Equal(a.Plan.Encode(), b.Plan.Encode()):
+		return "the plans differ"
+	case !reflect.DeepEqual(a.Remarks, b.Remarks):
+		return "the remarks differ"
+	}
+	return ""
+}
+
+// sameWalk is the same for plans of one yard that differ only in where their words stand
+// in the text.
+func sameWalk(y *yard, plan *shell.Plan) [32]byte {
+	copied, err := shell.DecodePlan(plan.Encode())
+	if err != nil {
+		return [32]byte{}
+	}
+	noSpans(copied)
+	return sha256.Sum256(append([]byte(y.name+"\x00"), copied.Encode()...))
+}
+
+func noSpans(p *shell.Plan) {
+	var stmt func(st *shell.Stmt)
+	stmt = func(st *shell.Stmt) {
+		if st == nil {
+			return
 		}
-		list, err := y.started(d.Plan, command, t.TempDir())
-		if err != nil || len(list) == 0 {
-			t.Errorf("%q: started %v, %v", command, list, err)
+		st.Span = shell.Span{}
+		noWordSpans(st.Values, st.Redirs, nil)
+		for _, kid := range st.Kids {
+			stmt(kid)
 		}
-		other := y.judge("printf x") // a judgement of something else names none of these
-		if named(other)[list[0]] {
-			t.Errorf("%q: %s is named by another judgement", command, list[0])
+	}
+	stmt(p.Root)
+	for i := range p.Starts {
+		s := &p.Starts[i]
+		noWordSpans(s.Argv, s.Redirs, s.Assigns)
+		if s.Shell != nil {
+			noSpans(s.Shell)
 		}
+	}
+}
+
+func noWordSpans(words []shell.Word, redirs []shell.Redir, assigns []shell.Assign) {
+	for i := range words {
+		words[i].Span = shell.Span{}
+	}
+	for i := range redirs {
+		redirs[i].Span = shell.Span{}
+	}
+	for i := range assigns {
+		assigns[i].Span = shell.Span{}
 	}
 }

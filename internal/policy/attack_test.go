@@ -123,3 +123,17 @@ func TestP35_NoScriptFile(t *testing.T) {
 		}
 	}
 }
+
+// TestP34_NohupTerminal: with a terminal nohup writes ./nohup.out, through a link too.
+func TestP34_NohupTerminal(t *testing.T) {
+	for _, command := range []string{"nohup ls", "nice nohup ls", "sh -c 'nohup ls'", "nohup ls | cat"} {
+		in := wideInput(t, command)
+		if d := policy.Decide(in); d.Outcome != policy.OutcomeAllow {
+			t.Errorf("%q: %s", command, d.Reason)
+		}
+		in.Terminal = true
+		if d := policy.Decide(in); d.Outcome == policy.OutcomeAllow {
+			t.Errorf("%q was allowed in a terminal", command)
+		}
+	}
+}

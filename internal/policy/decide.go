@@ -31,6 +31,8 @@ type Input struct {
 	// Env are the request's overrides. A name outside of P-34's small set is a miss for
 	// every segment (P-24). CheckEnv has its own say before.
 	Env map[string]string
+	// Terminal says that standard output will be a terminal: nohup then writes a file (P-34).
+	Terminal bool
 	// PowerShell says that the text is not a shell's: nothing is on a list then.
 	PowerShell bool
 	Self       string // real path of our own program, "" = not known

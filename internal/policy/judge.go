@@ -262,18 +262,26 @@ func (j *judge) contents(words []shell.Word, file *File, dir string) (sums []str
 		if kind, _ := shell.PackageRunner(name, words); kind != shell.NoRunner {
 			return nil, "it runs files that a package names"
 		}
-		at, why := shell.ScriptFile(name, words)
+		scripts, why := shell.ScriptFiles(name, words)
 		switch {
 		case why != "":
 			return nil, why
-		case at == 0 || words[at].Text == "":
+		case shell.RunsModule(name, words):
+			return nil, "which file the module is read from cannot be told"
+		case len(scripts) == 0:
 			continue
-		case words[at].Text[0] == '/':
-			files = append(files, words[at].Text)
-		case dir == "":
-			return nil, "the directory of its script is not known"
-		default:
-			files = append(files, dir+"/"+words[at].Text)
+		}
+		for _, script := range scripts {
+			switch {
+			case script == "":
+				return nil, "the name of its script is empty"
+			case script[0] == '/':
+				files = append(files, script)
+			case dir == "":
+				return nil, "the directory of its script is not known"
+			default:
+				files = append(files, dir+"/"+script)
+			}
 		}
 		break
 	}

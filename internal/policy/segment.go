@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"errors"
-	"io/fs"
 	"path"
 	"strings"
 
@@ -244,6 +242,9 @@ func (s *segment) wrapper(n names, at, depth int) {
 	case !s.trusted():
 		s.miss("P-34", "the wrapper does not lie in a trusted directory ("+s.seg().RealPath+")", "")
 		return
+	case name == "nohup" && s.j.in.Terminal:
+		s.miss("P-34", "in a terminal nohup writes the output to a file, nohup.out", "leave nohup or the terminal (pty) out")
+		return
 	case depth >= maxWrappers:
 		s.miss("P-34", "there are too many wrappers around the command", "leave some out")
 		return
@@ -325,32 +326,6 @@ func (s *segment) shell(n names, words []shell.Word, file *File, depth int) {
 	default:
 		s.miss("P-34", "the shell does not lie in a trusted directory ("+file.Real+")", "")
 	}
-}
-
-// noScript says why what a shell is given to run is no script file (P-35): a link may lead
-// to standard input.
-func (s *segment) noScript(name string, words []shell.Word) string {
-	at, _ := shell.ScriptFile(name, words)
-	if at == 0 || words[at].Text == "" {
-		return ""
-	}
-	file := words[at].Text
-	switch {
-	case file[0] == '/':
-	case s.dir == "":
-		return "its script is named relative to a directory that is not known: " + s.dirNo
-	default:
-		file = s.dir + "/" + file
-	}
-	c, err := s.j.m.Content(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return "its script cannot be read: " + err.Error()
-	case strings.HasPrefix(c.Real, "/dev/") || strings.HasPrefix(c.Real, "/proc/"):
-		return "its script " + c.Real + " is no file with a content of its own"
-	}
-	return ""
 }
 
 func pick(n names, is func(string) bool) string {

@@ -1,34 +1,108 @@
 // Package redact makes foreign text safe to show: it masks what looks like a secret
-// (A-23). It decides nothing else and never fails; when in doubt it masks.
+// (A-23) and shows what deceives the eye as escapes (A-22). It decides nothing and never
+// fails. A mask never covers an operator, an expansion or a newline of a command, so that
+// nobody can hide a command from a person by giving it the form of a secret.
 package redact
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
 
 // Mask stands in for a secret.
 const Mask = "[redacted]"
 
-// rule is one form of secret: what stays in front of it (group 1) and the secret.
-type rule struct{ re *regexp.Regexp }
+// What a secret may consist of. Quoted ones may have blanks; none has an operator or an
+// expansion: of such a value the part in front is masked.
+const (
+	word  = `[^\s"'\\&;|<>(){}$` + "`" + `]+`
+	value = `("[^"\\\n&;|<>(){}$` + "`" + `]*"|'[^'\n&;|<>(){}$` + "`" + `]*'|\\?["']?` + word + `)`
+	// within goes on to an option of the same simple command.
+	within = `\b[^\n&;|]*?\s`
+)
 
-// The forms. A name that looks secret masks its whole value, quoted or not; well-known
-// token forms are masked wherever they stand.
-var rules = []rule{
-	{regexp.MustCompile(`(?i)((?:bearer|basic)\s+)([A-Za-z0-9._~+/=-]{8,})`)},
-	{regexp.MustCompile(`(?i)([\w.-]*(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|credential|auth)[\w.-]*["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'&;|]+)`)},
-	{regexp.MustCompile(`(?i)(--?(?:[\w-]*-)?(?:token|secret|passw(?:or)?d|passphrase|api-?key|access-?key)\s+)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'-][^\s"'&;|]*)`)},
-	{regexp.MustCompile(`(://[^/\s:@]*:)([^@\s/]+)@`)},
-	{regexp.MustCompile(`()\b((?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk-|rk_live_|sk_live_|npm_|hf_|AIza|AKIA|ASIA|ya29\.)[A-Za-z0-9_\-.]{10,})`)},
-	{regexp.MustCompile(`()(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)`)},
-	{regexp.MustCompile(`()(-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$))`)},
+// rule is one form of secret: what stays in front of it (group 1) and the secret (group
+// 2). A text without any of the needles, in lower case, is not looked at. accept, if not
+// nil, has the last word.
+type rule struct {
+	needles []string
+	re      *regexp.Regexp
+	accept  func(front, secret string) bool
 }
 
-// Text masks the secrets in a command line or in other text.
+var names = []string{"token", "secret", "passw", "passphrase", "pwd", "api", "key", "credential", "auth", "signature", "cookie"}
+
+const nameForm = `[\w.-]*(?:token|secret|passw(?:or)?d|passphrase|pwd|api[_-]?key|(?:access|private|secret|account|signing|encryption)[_-]?key|credential|auth|signature|cookie)[\w.-]*`
+
+// rules are tried in order, each in one pass of linear time; what programs take on their
+// command line comes before the names, since -pSECRET may look like one.
+var rules = []rule{
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(authorization\\?["']?[ \t]*[:=][ \t]*\\?["']?(?:(?:bearer|basic|token|digest|negotiate|apikey|bot)[ \t]+)?)(` + word + `)`), nil},
+	{[]string{"bearer"}, regexp.MustCompile(`(?i)(\bbearer[ \t]+)([A-Za-z0-9._~+/=-]{8,})`), mixed},
+	{[]string{"://"}, regexp.MustCompile(`(://[^/\s:@"']*:)([^@\s/"'&;|<>(){}$` + "`" + `]+)@`), nil},
+	{[]string{"curl"}, regexp.MustCompile(`(\bcurl` + within + `(?:-[a-zA-Z]*[uU]|--user|--proxy-user)[ =]?["']?[^\s"':&;|$-][^\s"':&;|$]*:)(` + word + `)`), nil},
+	{[]string{"mysql", "mariadb", "7z"}, regexp.MustCompile(`(\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mysqlshow|mariadb|mariadb-dump|7za?)` + within + `-p)` + value), nil},
+	{[]string{"sshpass"}, regexp.MustCompile(`(\bsshpass` + within + `?-p[ \t]*)` + value), nil},
+	{[]string{"login"}, regexp.MustCompile(`(\b(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm|az)` + within + `login` + within + `-p[ =]?)` + value), nil},
+	{[]string{"redis-cli"}, regexp.MustCompile(`(\bredis-cli` + within + `-a[ \t]+)` + value), nil},
+	{[]string{"zip"}, regexp.MustCompile(`(\b(?:un)?zip` + within + `-P[ \t]*)` + value), nil},
+	{[]string{"mongo"}, regexp.MustCompile(`(\bmongo(?:sh|dump|restore|export|import)?` + within + `-p[ \t]+)` + value), option},
+	{[]string{"ldap"}, regexp.MustCompile(`(\bldap(?:search|add|modify|delete|whoami|passwd)` + within + `-w[ \t]*)` + value), nil},
+	{[]string{"smbclient"}, regexp.MustCompile(`(\bsmbclient` + within + `(?:-U|--user)[ =]?["']?[^\s"'%&;|$]+%)(` + word + `)`), nil},
+	{[]string{"pass:"}, regexp.MustCompile(`(\bpass:)(` + word + `)`), nil},
+	{[]string{"hooks.slack.com"}, regexp.MustCompile(`(hooks\.slack\.com/services/\w+/\w+/)(\w+)`), nil},
+	{[]string{"webhooks/"}, regexp.MustCompile(`(/api/webhooks/\d+/)([\w-]{20,})`), nil},
+	{[]string{":aa"}, regexp.MustCompile(`(\b\d{8,12}:)(AA[\w-]{30,})`), nil},
+	{names, regexp.MustCompile(`(?i)(` + nameForm + `(?:\\?["'])?(?:[ \t]*:[ \t]*|=|[ \t]+=[ \t]+))` + value), assigned},
+	{names, regexp.MustCompile(`(?i)(--?` + nameForm + `[ \t]+)` + value), option},
+}
+
+// Text masks the secrets in a command line or in other text. The time is linear in the
+// length, whatever stands there.
 func Text(s string) string {
+	s = keys(s)
+	s = tokens(s)
+	lower := strings.ToLower(s)
+	code := sync.OnceValue(func() bool { return carriers.MatchString(lower) })
 	for _, r := range rules {
-		s = r.re.ReplaceAllStringFunc(s, func(m string) string {
-			g := r.re.FindStringSubmatchIndex(m)
-			return m[:g[3]] + Mask + m[g[5]:]
-		})
+		if contains(lower, r.needles) {
+			s = r.apply(s, code)
+		}
 	}
 	return s
 }
+
+// apply masks what the rule finds. With code, text in s may be run as a command, and a
+// mask covers no blank.
+func (r rule) apply(s string, code func() bool) string {
+	var b strings.Builder
+	last := 0
+	for _, at := range r.re.FindAllStringSubmatchIndex(s, -1) {
+		front, secret := s[at[2]:at[3]], s[at[4]:at[5]]
+		if strings.HasPrefix(strings.TrimLeft(secret, `"'\`), Mask) || strings.Trim(secret, `"'\`) == "" || r.accept != nil && !r.accept(front, secret) {
+			continue
+		}
+		end := at[5]
+		if blank := strings.IndexAny(secret, " \t\r\v\f"); blank > 0 && (strings.ContainsAny(secret, "-/") || code()) {
+			end = at[4] + blank
+		}
+		b.WriteString(s[last:at[4]])
+		b.WriteString(Mask)
+		last = end
+	}
+	b.WriteString(s[last:])
+	return b.String()
+}
+
+func contains(s string, needles []string) bool {
+	for _, n := range needles {
+		if strings.Contains(s, n) {
+			return true
+		}
+	}
+	return false
+}
+
+// carriers finds, in lower case, what may run a part of a text as a command.
+var carriers = regexp.MustCompile(`\b(?:(?:ba|da|z|k|fi|a)?sh|eval|source|ssh|su|sudo|env|xargs|watch|parallel|python[0-9.]*|perl|ruby|node|php|osascript|pwsh|powershell|cmd)\b|\s-c\b`)

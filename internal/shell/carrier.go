@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -64,7 +65,7 @@ func (row *carrierRow) find(words []Word) Carried {
 // mayBecomeWord says if an argument that is not literal may become a whole word of the row
 // that does not look like an option: go g*.
 func (row *carrierRow) mayBecomeWord(w *Word) bool {
-	for word := range strings.FieldsSeq(row.words) {
+	for word := range strings.FieldsSeq(row.words + row.starts) {
 		if word[0] != '-' && w.MayStartWith(word[0]) {
 			return true
 		}
@@ -78,6 +79,8 @@ func (row *carrierRow) matches(arg string, first bool) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	switch {
 	case listed(row.words, arg), listed(row.words, name):
+		return true
+	case row.starts != "" && slices.ContainsFunc(strings.Fields(row.starts), func(p string) bool { return strings.HasPrefix(arg, p) }):
 		return true
 	case abbreviates(row.long, name) && strings.HasPrefix(arg, "--"):
 		return true
@@ -145,6 +148,44 @@ func checkGit(words []Word) (why string, at int) {
 	return "", 0
 }
 
+// Options and commands of git config: with which it changes nothing or takes a setting
+// away, those without and with a value of their own.
+const (
+	gitReads       = " --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list -l --unset --unset-all --remove-section "
+	gitReadVerbs   = " get list unset remove-section "
+	gitConfigFlags = " --global --system --local --worktree --add --append --replace-all --all --bool --int --bool-or-int --bool-or-str --path --expiry-date " +
+		"--no-type --includes --no-includes -z --null --name-only --show-origin --show-scope --fixed-value --regexp -- "
+	gitConfigValues = " --file -f --blob --type --default --comment --value --url "
+)
+
+// checkGitConfig looks for a setting that a later git starts a program from: git config
+// alias.x '!id' is git -c in two commands. words[0] is config.
+func checkGitConfig(words []Word) (why string, at int) {
+	key := ""
+	for i := 1; i < len(words); i++ {
+		text := words[i].Text
+		name, _, has := strings.Cut(text, "=")
+		switch {
+		case listed(gitReads, text), i == 1 && listed(gitReadVerbs, text):
+			return "", 0
+		case i == 1 && text == "set", listed(gitConfigFlags, text):
+		case listed(gitConfigValues, name):
+			if !has {
+				i++
+			}
+		case strings.HasPrefix(text, "-"):
+			return "git config's option " + shorten(text) + " is not known to start nothing", i
+		case key == "":
+			if key = text; strings.IndexByte(key, '.') < 0 { // rename-section and what is to come
+				return "git config may set what git starts", i
+			}
+		case !harmlessGitSetting(key + "=" + text):
+			return "git config may set what git starts (" + shorten(key) + ")", i
+		}
+	}
+	return "", 0
+}
+
 // harmlessGitSetting says if a -c value is one that starts nothing.
 func harmlessGitSetting(setting string) bool {
 	key, value, ok := strings.Cut(setting, "=")
@@ -182,11 +223,27 @@ func SedWrites(name string, words []Word) (why string, at int) {
 	return writes, at
 }
 
+// programFromInput says if an option -f or --file names standard input, or what is no file.
+func programFromInput(option string, rest []Word) bool {
+	next := len(rest) > 0 && fromInput(rest[0].Text)
+	name, value, has := strings.Cut(option, "=")
+	switch {
+	case len(name) > 2 && strings.HasPrefix("--file", name):
+		return has && fromInput(value) || !has && next
+	case strings.HasPrefix(option, "-f"):
+		return option == "-f" && next || option != "-f" && fromInput(option[2:])
+	}
+	return false
+}
+
 // checkAwk looks for what starts a program or loads code in an awk program. It is wider
 // than need be: a | in a pattern counts too.
 func checkAwk(words []Word) (why string, at int) {
 	for i := 1; i < len(words); i++ {
 		text := words[i].Text
+		if programFromInput(text, words[i+1:]) {
+			return "awk reads its program from standard input", i
+		}
 		if strings.Contains(text, "system") || strings.Contains(text, "@") || strings.Contains(strings.ReplaceAll(text, "||", ""), "|") {
 			return "an awk program with system, | or @ may start another program", i
 		}

@@ -53,19 +53,21 @@ func checkMake(words []Word) (why string, at int) {
 // makefileFromInput says if an option of make names standard input, or what is no file, as
 // the makefile. One that could be the end of a bundle counts.
 func makefileFromInput(option string, rest []Word) bool {
-	input := func(file string) bool { return file == "-" || NoFile(file) && !harmlessDevice(file) }
-	next := len(rest) > 0 && input(rest[0].Text)
+	next := len(rest) > 0 && fromInput(rest[0].Text)
 	name, value, has := strings.Cut(option, "=")
 	switch {
 	case strings.HasPrefix(option, "--"):
 		long := len(name) > 2 && (strings.HasPrefix("--file", name) || strings.HasPrefix("--makefile", name))
-		return long && (has && input(value) || !has && next)
+		return long && (has && fromInput(value) || !has && next)
 	case strings.HasPrefix(option, "-"):
 		_, file, bundled := strings.Cut(option, "f")
-		return bundled && file != "" && input(file) || strings.HasSuffix(option, "f") && next
+		return bundled && file != "" && fromInput(file) || strings.HasSuffix(option, "f") && next
 	}
-	return name == "MAKEFILES" && has && slices.ContainsFunc(strings.Fields(value), input)
+	return name == "MAKEFILES" && has && slices.ContainsFunc(strings.Fields(value), fromInput)
 }
 
-// harmlessDevice says if a path is /dev/null, which holds nothing.
-func harmlessDevice(file string) bool { return path.Clean(file) == "/dev/null" }
+// fromInput says if a program's text named so is standard input, or no file's with a content
+// of its own; /dev/null holds nothing.
+func fromInput(file string) bool {
+	return file == "-" || NoFile(file) && path.Clean(file) != "/dev/null"
+}

@@ -9,6 +9,7 @@ type carrierRow struct {
 	short   string // letters of options, also within a bundle
 	long    string // long options; abbreviations count
 	words   string // whole words
+	starts  string // what such a word begins with
 	bundled bool   // the first argument may be a bundle without a dash
 	code    bool   // counts for P-40
 	check   func(words []Word) (why string, at int)
@@ -61,7 +62,7 @@ var carrierTable = []carrierRow{
 	{names: " ag ack bat batcat delta ", long: " --pager --map-syntax ", why: "it starts another program"},
 	{names: " fzf sk ", long: " --preview --bind --execute ", why: "it starts another program"},
 	{names: " go ", words: " -exec -toolexec -vettool --exec --toolexec --vettool generate tool ", why: "go starts another program"},
-	{names: " gcc g++ cc c++ clang clang++ cpp gfortran ", words: " -wrapper -B -specs -fplugin -load -fuse-ld ", why: "it starts or loads another program"},
+	{names: " gcc g++ cc c++ clang clang++ cpp gfortran ", words: " -wrapper -specs -fplugin -load -fuse-ld ", starts: " -B @ ", why: "it starts or loads another program"},
 	{names: " cargo ", long: " --config ", why: "cargo's settings name programs"},
 	{names: " apt apt-get aptitude ", short: "oc", long: " --option --config-file ", why: "apt's settings name programs"},
 	{names: " dpkg rpm ", long: " --pre-invoke --post-invoke --pipe --define --eval --load ", words: " -E -D ", why: "it starts another program"},
@@ -116,5 +117,5 @@ var gitCommands = []carrierRow{
 	{names: " init init-db ", long: " --template ", why: "git init may copy hooks"},
 	{names: " help ", short: "wimg", long: " --web --man --info ", why: "git help starts a viewer"},
 	{names: " log show diff ", long: " --ext-diff ", why: "git starts the diff program of its settings"},
-	{names: " config ", short: "e", long: " --edit ", why: "git config starts an editor"},
+	{names: " config ", short: "e", long: " --edit ", words: " edit ", why: "git config starts an editor", check: checkGitConfig},
 }

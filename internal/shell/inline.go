@@ -70,12 +70,13 @@ func (x nameIndex) find(name string) []int {
 
 // codeScan walks the arguments of one interpreter.
 type codeScan struct {
-	row    *codeRow
-	words  []Word
-	sure   bool // every option so far is known, so that the first operand is the script
-	quiet  bool // an option was there after which nothing is run: --version
-	script int  // index of the word that names the script file
-	given  bool // an option named a script file, so that operands are data
+	row     *codeRow
+	words   []Word
+	sure    bool // every option so far is known, so that the first operand is the script
+	quiet   bool // an option was there after which nothing is run: --version
+	script  int  // index of the word that names the script file
+	given   bool // an option named a script file, so that operands are data
+	moduled bool // an option named a module
 }
 
 func (s *codeScan) run() (why string, at int) {
@@ -155,6 +156,7 @@ func (s *codeScan) module(option string, i int) string {
 	if option != s.row.moduleOption || i >= len(s.words) {
 		return ""
 	}
+	s.moduled = true
 	name := s.words[i].Text
 	if strings.HasPrefix(name, "-") { // -mtimeit
 		name = name[strings.IndexByte(name, option[1])+1:]

@@ -7,6 +7,7 @@ import "strings"
 func sedProgram(words []Word) (runs, writes string, at int) {
 	var script []string
 	given := false // by -e or -f, so that operands are files
+	input := -1    // index of a program that is no file's
 	operand := -1
 	for i := 1; i < len(words); i++ {
 		text := words[i].Text
@@ -17,7 +18,7 @@ func sedProgram(words []Word) (runs, writes string, at int) {
 				operand = i + 1
 			}
 			i = len(words)
-		case len(name) > 3 && strings.HasPrefix("--expression", name):
+		case len(name) > 2 && strings.HasPrefix("--expression", name):
 			given = true
 			if !has {
 				if i++; i < len(words) {
@@ -25,17 +26,22 @@ func sedProgram(words []Word) (runs, writes string, at int) {
 				}
 			}
 			script, at = append(script, value), i
-		case len(name) > 3 && strings.HasPrefix("--file", name):
+		case len(name) > 2 && strings.HasPrefix("--file", name):
 			given = true
 			if !has {
-				i++
+				if i++; i < len(words) {
+					value = words[i].Text
+				}
+			}
+			if fromInput(value) {
+				input = i
 			}
 		case strings.HasPrefix(text, "--"):
 			if name == "--line-length" && !has {
 				i++
 			}
 		case len(text) > 1 && text[0] == '-':
-			i = sedBundle(words, i, &script, &given, &at)
+			i = sedBundle(words, i, &script, &given, &at, &input)
 		case operand < 0:
 			operand = i
 		}
@@ -43,13 +49,16 @@ func sedProgram(words []Word) (runs, writes string, at int) {
 	if !given && operand >= 0 {
 		script, at = append(script, words[operand].Text), operand
 	}
+	if input >= 0 {
+		return "sed reads its program from standard input", "", min(input, len(words)-1)
+	}
 	p := sedParser{s: strings.Join(script, "\n")}
 	p.run()
 	return p.runs, p.writes, min(at, len(words)-1)
 }
 
 // sedBundle reads a bundle of short options and returns the index of its last word.
-func sedBundle(words []Word, i int, script *[]string, given *bool, at *int) int {
+func sedBundle(words []Word, i int, script *[]string, given *bool, at, input *int) int {
 	text := words[i].Text
 	for k := 1; k < len(text); k++ {
 		switch text[k] {
@@ -65,6 +74,9 @@ func sedBundle(words []Word, i int, script *[]string, given *bool, at *int) int 
 			}
 			if text[k] == 'e' {
 				*script, *at = append(*script, value), i
+			}
+			if text[k] == 'f' && fromInput(value) {
+				*input = i
 			}
 			return i
 		case 'i': // the rest is the suffix of the copy that is kept

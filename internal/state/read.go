@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
+
+	"openclaw/internal/safefile"
 )
 
 // Get returns a key's value; the error wraps ErrNotFound when there is none.
@@ -108,4 +111,14 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 		return errors.Join(s.plain("back up", err), os.Remove(path))
 	}
 	return nil
+}
+
+// BackupBeside is Backup into a new file in the folder backups beside the store.
+func (s *Store) BackupBeside(ctx context.Context) (path string, err error) {
+	dir := filepath.Join(filepath.Dir(s.path), "backups")
+	if err := safefile.Dir(dir); err != nil {
+		return "", fmt.Errorf("back up the store: %w", err)
+	}
+	path = filepath.Join(dir, time.Now().UTC().Format("exec-20060102T150405.000000Z.db"))
+	return path, s.Backup(ctx, path)
 }

@@ -58,6 +58,9 @@ type Store struct {
 	closed  error
 }
 
+// PathIn is where the store lies in a state directory.
+func PathIn(stateDir string) string { return filepath.Join(stateDir, "state", "exec.db") }
+
 // Open opens the store in the file at path and makes it when it is missing, with a lock
 // file beside it so that two programs never share it. Nothing that is damaged or newer is
 // ever replaced. Errors wrap ErrLocked, ErrDamaged, ErrNewer or ErrFull.

@@ -426,3 +426,30 @@ func TestA30_Directory(t *testing.T) {
 		t.Error("it ran where nobody was asked about")
 	}
 }
+
+// TestA31_ScriptOption: a script that an option names is bound by its content, as one that
+// stands by itself; a module's file cannot be told, so nothing is stored.
+func TestA31_ScriptOption(t *testing.T) {
+	b := newBed(t, askMode)
+	asked := 0
+	b.answer(approval.AllowAlways, func(approval.Record) { asked++ })
+	for _, c := range [][2]string{{"awk -f prog", `BEGIN { print "x" }`}, {"sed -nf prog /dev/null", "p"}} {
+		call := `{"command":"` + c[0] + `","workdir":"` + b.dir + `"}`
+		for i, text := range []string{c[1], c[1], c[1] + "\n"} {
+			if err := os.WriteFile(b.dir+"/prog", []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			before := asked
+			if r := b.asks(call); r.Status != protocol.StatusCompleted || asked-before != []int{1, 0, 1}[i] {
+				t.Errorf("%s, %d: %s, asked %d times", c[0], i, r.Status, asked-before)
+			}
+		}
+	}
+	var seen approval.Record
+	d := newBed(t, askMode)
+	d.answer(approval.DenyIt, func(r approval.Record) { seen = r })
+	d.asks(`{"command":"python3 -m mod","workdir":"` + d.dir + `"}`)
+	if seen.Offers(approval.AllowAlways) {
+		t.Errorf("python3 -m: %+v", seen.Request.Always)
+	}
+}

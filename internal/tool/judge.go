@@ -46,7 +46,7 @@ func (s *Service) decide(ctx context.Context, cfg *config.Config, r *run, dry bo
 	set := r.settings
 	in := policy.Input{
 		Command: r.params.Command, Agent: r.caller.Agent, Env: r.params.Env, Self: s.judge.self,
-		PowerShell: host.TextIsPowerShell, Explain: dry,
+		Terminal: r.params.PTY, PowerShell: host.TextIsPowerShell, Explain: dry,
 		Layers: policy.Layers{
 			Security: policy.Security(set.Security), SecuritySource: set.SecurityKey,
 			Ask: policy.Ask(set.Ask), AskSource: set.AskKey,

@@ -46,7 +46,7 @@ func (s *scope) say(text string) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, syscall.EPIPE):
-		return 128 + int(syscall.SIGPIPE)
+		return codePipe
 	}
 	return s.complain(1, "write error: %v", errors.Unwrap(err))
 }

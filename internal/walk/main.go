@@ -56,6 +56,8 @@ func Main() int {
 		stop()
 		endBy(syscall.SIGINT)
 		return 128 + int(syscall.SIGINT)
+	case errors.Is(err, errPipe):
+		return codePipe
 	case err != nil && !errors.Is(err, errRefused):
 		fmt.Fprintln(os.Stderr, "openclaw:", err)
 	}

@@ -85,7 +85,7 @@ func (w *walker) part(s *scope, st *shell.Stmt, own []*os.File) (part, error) {
 	}
 	p := part{done: make(chan outcome, 1)}
 	go func() {
-		code, err := w.run(s, st)
+		code, err := alone(w.run(s, st))
 		letGo()
 		p.done <- outcome{code, err}
 	}()

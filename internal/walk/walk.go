@@ -20,6 +20,22 @@ const (
 // errRefused ends a walk: something was not what was judged, or the plan is damaged.
 var errRefused = errors.New("refused")
 
+// errPipe ends the shell that wrote to a pipe nobody reads, as SIGPIPE would: a part of a
+// pipeline, a subshell, the text of a shell or the whole walk.
+var errPipe = errors.New("broken pipe")
+
+// codePipe is the exit code of what SIGPIPE ended.
+const codePipe = 128 + int(syscall.SIGPIPE)
+
+// alone runs what a shell would run in a process of its own, for which alone errPipe is the
+// end.
+func alone(code int, err error) (int, error) {
+	if errors.Is(err, errPipe) {
+		return codePipe, nil
+	}
+	return code, err
+}
+
 // walker goes through one plan. It is for one goroutine but for the parts of a pipeline.
 type walker struct {
 	ctx  context.Context // ends with SIGINT
@@ -63,7 +79,7 @@ func (w *walker) kind(s *scope, st *shell.Stmt) (int, error) {
 	case shell.KindSeq, shell.KindGroup:
 		return w.all(s, st.Kids)
 	case shell.KindSubshell:
-		return w.all(s.sub(), st.Kids)
+		return alone(w.all(s.sub(), st.Kids))
 	case shell.KindIf:
 		return w.conditional(s, st)
 	case shell.KindWhile, shell.KindUntil:
@@ -183,7 +199,11 @@ func (w *walker) call(s *scope, st *shell.Stmt) (int, error) {
 	}
 	switch {
 	case start.Builtin != "":
-		return s.builtin(start), nil
+		code := s.builtin(start)
+		if code == codePipe {
+			return code, errPipe
+		}
+		return code, nil
 	case start.Shell != nil:
 		return w.text(s, start)
 	case start.Path == "":
@@ -193,7 +213,11 @@ func (w *walker) call(s *scope, st *shell.Stmt) (int, error) {
 	if child == nil {
 		return code, err
 	}
-	return w.wait(child)
+	code, err = w.wait(child)
+	if err == nil && code == codePipe && len(start.Inner) == 0 && start.Argv[0].Lit && shell.Builtin(start.Argv[0].Text) == shell.BuiltinProgram {
+		return code, errPipe // bash has it built in and ends with it
+	}
+	return code, err
 }
 
 // text walks the text of sh -c in the shell's place (P-34).
@@ -203,8 +227,7 @@ func (w *walker) text(s *scope, start *shell.Start) (int, error) {
 	for _, a := range start.Assigns {
 		inner.env = setEnv(inner.env, a.Name, a.Value)
 	}
-	code, err := w.run(inner, start.Shell.Root)
-	return code, err
+	return alone(w.run(inner, start.Shell.Root))
 }
 
 // begin starts a program. Without a child the code says why there is none.

@@ -141,6 +141,8 @@ var same = []string{
 	"echo a\necho b", "echo a; # comment\necho b", "echo 'it'\\''s'", "echo $'a\\tb\\x41'", "printf '%s\\n' \"a\\\"b\\$c\"", "echo a \\\n b",
 	"grep -c two a.txt b.txt", "find . -name '*.txt' | sort", "head -c 3 a.txt; echo", "tr a-z A-Z <a.txt 2>/dev/null; echo", "pwd | cat", "false | true; echo $?", "true | false; echo $?",
 	"cat b.txt && cat b.txt || cat b.txt; cat b.txt", "echo \"$?\" $? '$?'", "cd; pwd", "cd - 2>/dev/null; echo $?", "cd sub; cd -; pwd",
+	"(while true; do pwd; done; echo no) | true; echo end", "while true; do pwd; done | head -1; echo end", "while true; do echo x; done | head -1; echo end",
+	"{ until false; do echo x; done; } | true", "(echo a; pwd) 2>/dev/null | true; echo end",
 	"sh -c 'kill -9 $PPID' && echo never", "echo é ü 日本", "echo a{1,2}b{x,y}", "echo {1..4}", "ls 'x y.txt' x\\ y.txt", "cat a.txt a.txt | sort | uniq -c | sort -rn | head -1",
 }
 
