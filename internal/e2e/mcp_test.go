@@ -281,9 +281,13 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func newGoHTTP(t *testing.T, d *daemon) client {
-	return dialGo(t, &mcp.StreamableClientTransport{
+	return dialGo(t, d.mcpTransport())
+}
+
+func (d *daemon) mcpTransport() *mcp.StreamableClientTransport {
+	return &mcp.StreamableClientTransport{
 		Endpoint: d.url + "/mcp", HTTPClient: &http.Client{Transport: bearer{d.secret("agent-token")}},
-	})
+	}
 }
 
 func dialGo(t *testing.T, transport mcp.Transport) client {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -51,7 +52,7 @@ func askingCall(ctx context.Context, opt Options, req *sdk.CallToolRequest, call
 		if failure != nil || question == nil {
 			return res, nil, failure
 		}
-		form := &sdk.ElicitParams{Mode: "form", Message: questionText(&question.Approval), RequestedSchema: verdictSchema}
+		form := &sdk.ElicitParams{Mode: "form", Message: questionText(&question.Approval, time.Now()), RequestedSchema: verdictSchema}
 		if req.ProtocolVersion() >= perRequestVersion {
 			return nil, &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{questionName: form}, RequestState: question.State}, nil
 		}

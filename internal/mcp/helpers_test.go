@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,9 +14,15 @@ import (
 	"go.uber.org/goleak"
 
 	"openclaw/internal/protocol"
+	"openclaw/internal/walk"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == walk.Role { // what a judged command runs in
+		os.Exit(walk.Main())
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const initializeMessage = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
@@ -73,7 +80,12 @@ func connect(t testing.TB, c caller) *sdk.ClientSession {
 // serveHTTP serves callers by the key in the header Key.
 func serveHTTP(t testing.TB, c caller) *httptest.Server {
 	t.Helper()
-	h := NewHTTP(Options{Version: "1"})
+	return serveHTTPWith(t, Options{Version: "1"}, c)
+}
+
+func serveHTTPWith(t testing.TB, opt Options, c caller) *httptest.Server {
+	t.Helper()
+	h := NewHTTP(opt)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.Serve(w, r, r.Header.Get("Key"), c)
 	}))

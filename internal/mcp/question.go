@@ -3,6 +3,7 @@ package mcp
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"openclaw/internal/protocol"
 	"openclaw/internal/redact"
@@ -11,9 +12,10 @@ import (
 // questionText is a request as a client shows it to a person. All that comes from
 // outside stands on lines of its own that begin with blanks, with nothing in it that could
 // deceive: a client that reads the text as Markdown shows them as code.
-func questionText(a *protocol.ExecApproval) string {
+func questionText(a *protocol.ExecApproval, now time.Time) string {
 	var b strings.Builder
-	b.WriteString("An agent wants to run this command. Nothing has started.\n\n")
+	left := time.UnixMilli(a.ExpiresAtMs).Sub(now).Round(time.Minute)
+	fmt.Fprintf(&b, "An agent wants to run this command. Nothing has started, and without an answer within %d minutes nothing will.\n\n", int(left.Minutes()))
 	for i, line := range redact.EscapeLines(a.Request.Command) {
 		fmt.Fprintf(&b, "    %3d │ %s\n", i+1, line)
 	}
