@@ -43,19 +43,17 @@ func (s *Service) byApproval(ctx context.Context, c Caller, p *processParams) (*
 		return nil, nil //nolint:nilerr // an unknown session
 	}
 	switch {
-	case p.Action == "kill" && !rec.Final():
-		rec, _, err = reg.Cancel(ctx, rec.ID, approval.ReasonAborted)
-		if err != nil {
-			return nil, err
+	case p.Action == "kill":
+		if !rec.Final() {
+			rec, _, err = reg.Cancel(ctx, rec.ID, approval.ReasonAborted)
+			if err != nil && !errors.Is(err, approval.ErrResolved) {
+				return nil, err
+			}
 		}
-	case p.Action == "kill" && rec.Decision.Allows() && !s.hasSession(ctx, &rec): // it may be about to start
-		s.flights.stop(ctx, rec.ID)
-		if now, err := reg.Get(rec.ID); err == nil {
-			rec = now
-		}
+		rec = s.keepFromStarting(ctx, reg, rec)
 	case p.Action == "poll":
 		rec = s.awaitApproval(ctx, reg, rec, p.Timeout)
-	case p.Action != "log" && p.Action != "kill" && !rec.Final():
+	case p.Action != "log" && !rec.Final():
 		return nil, invalid("%s waits for approval; nothing has started", rec.Slug)
 	}
 	if s.hasSession(ctx, &rec) {
@@ -63,6 +61,19 @@ func (s *Service) byApproval(ctx context.Context, c Caller, p *processParams) (*
 		return nil, nil
 	}
 	return approvalState(&rec), nil
+}
+
+// keepFromStarting stops what was allowed, also in the moment of the kill, and has no
+// session yet.
+func (s *Service) keepFromStarting(ctx context.Context, reg *approval.Registry, rec approval.Record) approval.Record {
+	if !rec.Decision.Allows() || s.hasSession(ctx, &rec) {
+		return rec
+	}
+	s.flights.stop(ctx, rec.ID)
+	if now, err := reg.Get(rec.ID); err == nil {
+		rec = now
+	}
+	return rec
 }
 
 // hasSession reports whether the session of an allowed command is there.
