@@ -85,8 +85,15 @@ func TestA22_EscapeSpans(t *testing.T) {
 		text string
 		kind Kind
 	}{
-		{`\u{1B}`, Control}, {`\u{200B}`, Format}, {`\u{A0}`, Space}, {`\u{FF?}`, Byte}, {`\u{A}`, Control},
-		{`\u{301}`, Mark}, {`\u{2800}`, Unseen}, {`\u{5C}`, Backslash}, {`\u{20}`, Blank},
+		{`\u{1B}`, Control},
+		{`\u{200B}`, Format},
+		{`\u{A0}`, Space},
+		{`\u{FF?}`, Byte},
+		{`\u{A}`, Control},
+		{`\u{301}`, Mark},
+		{`\u{2800}`, Unseen},
+		{`\u{5C}`, Backslash},
+		{`\u{20}`, Blank},
 	}
 	if len(spans) != len(want) {
 		t.Fatalf("%q: %v", out, spans)

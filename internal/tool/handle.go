@@ -46,7 +46,7 @@ func (s *Service) byApproval(ctx context.Context, c Caller, p *processParams) (*
 	case p.Action == "kill":
 		if !rec.Final() {
 			rec, _, err = reg.Cancel(ctx, rec.ID, approval.ReasonAborted)
-			if err != nil && !errors.Is(err, approval.ErrResolved) {
+			if err != nil {
 				return nil, err
 			}
 		}
