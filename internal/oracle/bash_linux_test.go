@@ -126,11 +126,11 @@ func (b *bash) differ(command string, d policy.Decision) string {
 
 // TestOracleBash: what is allowed starts the same programs, with the same words in the same
 // directories, as bash starts when it reads the text (P-20). A tenth of
-// OPENCLAW_ORACLE_N is judged.
+// OPENCLAW_ORACLE_N is judged, 1,000 at least.
 func TestOracleBash(t *testing.T) {
 	y := newYard(t)
 	b := newBash(t, y)
-	n, seed := max(setting("OPENCLAW_ORACLE_N", 2000)/10, 400), setting("OPENCLAW_ORACLE_SEED", 1)
+	n, seed := max(setting("OPENCLAW_ORACLE_N", 2000)/10, 1000), setting("OPENCLAW_ORACLE_SEED", 1)
 	src := newSource(t, y, uint64(seed)+1e6)
 	compared, last := 0, time.Now()
 	for i := range n {

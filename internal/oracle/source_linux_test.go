@@ -19,6 +19,7 @@ type source struct {
 	names []string            // of families
 	turn  int                 // of the cases: all of them get theirs
 	own   map[string][]string // allowed commands by case
+	first []string            // what is tried whatever chance says
 }
 
 func newSource(t *testing.T, main *yard, seed uint64) *source {
@@ -29,6 +30,7 @@ func newSource(t *testing.T, main *yard, seed uint64) *source {
 		lines: map[string][]string{"always-miss": readLines(t, "always-miss.txt"), "always-allowed": readLines(t, "always-allowed.txt")},
 		names: slices.Sorted(maps.Keys(families)), own: map[string][]string{},
 	}
+	s.first = everyWord()
 	s.yards = caseYards(t, main, s.cases)
 	s.turn = s.g.r.IntN(len(s.cases))
 	return s
@@ -36,6 +38,9 @@ func newSource(t *testing.T, main *yard, seed uint64) *source {
 
 func (s *source) next() (y *yard, family, command string) {
 	switch n := s.g.r.IntN(100); {
+	case len(s.first) > 0:
+		command, s.first = s.first[0], s.first[1:]
+		return s.main, "every word", command
 	case n < 38:
 		return s.main, "grammar", s.g.command()
 	case n < 60:
@@ -91,4 +96,27 @@ func (s *source) allowed(y *yard, command string) {
 	default:
 		(*list)[s.g.r.IntN(most)] = command
 	}
+}
+
+// everyWord has every word of the grammar in a command that is allowed if the word is.
+func everyWord() []string {
+	var list []string
+	for _, words := range [][]string{wordsPlain, wordsQuoted, wordsExpanded, wordsRefused} {
+		for _, w := range words {
+			list = append(list, "ls "+w+" end")
+		}
+	}
+	for _, w := range append(slices.Clone(wrappersGood), wrappersBad...) {
+		list = append(list, w+"git a")
+	}
+	for _, w := range append(slices.Clone(programsListed), programsOther...) {
+		list = append(list, w+" a", "git; "+w+" git")
+	}
+	for _, w := range filters {
+		list = append(list, "cat a.txt | "+w)
+	}
+	for _, w := range builtins {
+		list = append(list, w+"; ls; ./tool")
+	}
+	return list
 }
