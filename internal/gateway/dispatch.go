@@ -12,7 +12,7 @@ import (
 var scopeOf = map[string]string{
 	"health": "operator.read", "status": "operator.read", "system-presence": "operator.read",
 	"tools.catalog": "operator.read", "config.get": "operator.read", "sessions.list": "operator.read", "node.list": "operator.read",
-	"exec.session.list": "operator.read", "exec.session.get": "operator.read",
+	"exec.session.list": "operator.read", "exec.session.get": "operator.read", "exec.session.output": "operator.read", "exec.session.screen": "operator.read",
 	"exec.approval.request": "operator.approvals", "exec.approval.list": "operator.approvals", "exec.approval.get": "operator.approvals", "exec.approval.resolve": "operator.approvals",
 	"exec.approval.waitDecision": "operator.approvals", "approval.get": "operator.approvals", "approval.resolve": "operator.approvals",
 	"approval.history": "operator.approvals", "openclaw.approval.list": "operator.approvals", "plugin.approval.request": "operator.approvals", "plugin.approval.list": "operator.approvals",

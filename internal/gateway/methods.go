@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"openclaw/internal/config"
 	"openclaw/internal/identity"
 	"openclaw/internal/protocol"
-	"openclaw/internal/session"
 	"openclaw/internal/tool"
 )
 
@@ -20,9 +18,6 @@ func methods() map[string]method {
 		"health":              with((*server).methodHealth),
 		"status":              with((*server).methodStatus),
 		"tools.catalog":       with((*server).methodCatalog),
-		"exec.session.list":   with((*server).methodSessionList),
-		"exec.session.get":    with((*server).methodSessionGet),
-		"exec.session.kill":   with((*server).methodSessionKill),
 		"agents.token.create": with((*server).methodTokenCreate),
 		"agents.token.list":   with((*server).methodTokenList),
 		"agents.token.revoke": with((*server).methodTokenRevoke),
@@ -31,6 +26,7 @@ func methods() map[string]method {
 	}
 	maps.Copy(table, approvalMethods())
 	maps.Copy(table, deviceMethods())
+	maps.Copy(table, sessionMethods())
 	maps.Copy(table, storeMethods())
 	return table
 }
@@ -130,63 +126,6 @@ func (s *server) methodCatalog(_ context.Context, b *backend, p agentParams) (an
 	list := toolList{Agent: agent, Tools: []protocol.ToolInfo{}}
 	list.Tools = append(list.Tools, b.tools.Tools(tool.Caller{Agent: agent})...)
 	return list, nil
-}
-
-type sessionList struct {
-	Sessions []protocol.SessionInfo `json:"sessions"`
-}
-
-func (s *server) methodSessionList(ctx context.Context, b *backend, p agentParams) (any, error) {
-	agent, err := p.agent(session.AnyAgent)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := b.table.List(ctx, agent, tool.ListTail)
-	if err != nil {
-		return nil, err
-	}
-	list := sessionList{Sessions: []protocol.SessionInfo{}}
-	for _, row := range rows {
-		list.Sessions = append(list.Sessions, tool.SessionInfo(row))
-	}
-	return list, nil
-}
-
-type sessionParams struct {
-	SessionID string `json:"sessionId"`
-}
-
-func (s *server) methodSessionGet(ctx context.Context, b *backend, p sessionParams) (any, error) {
-	st, err := b.table.Get(ctx, session.AnyAgent, p.SessionID)
-	if err != nil {
-		return nil, sessionError(err)
-	}
-	return sessionInfo(ctx, b, st), nil
-}
-
-// sessionInfo is a session as a row, with its last output.
-func sessionInfo(ctx context.Context, b *backend, st session.State) protocol.SessionInfo {
-	tail, _ := b.table.Tail(ctx, st.Agent, st.ID, tool.ListTail) // a session that went meanwhile has none
-	return tool.SessionInfo(session.Listed{State: st, Tail: tail})
-}
-
-func (s *server) methodSessionKill(ctx context.Context, b *backend, p sessionParams) (any, error) {
-	st, ended, err := b.table.Kill(ctx, session.AnyAgent, p.SessionID)
-	if err != nil {
-		return nil, sessionError(err)
-	}
-	s.opt.Log.Info("session ended by the operator", "session", st.ID, "agent", st.Agent, "ended", ended)
-	return struct {
-		Ended   bool                 `json:"ended"` // false: it had ended by itself
-		Session protocol.SessionInfo `json:"session"`
-	}{ended, sessionInfo(ctx, b, st)}, nil
-}
-
-func sessionError(err error) error {
-	if errors.Is(err, session.ErrNotFound) {
-		return &protocol.Error{Type: protocol.ErrNotFound, Message: err.Error(), Hint: "openclaw process list"}
-	}
-	return err
 }
 
 func invalid(format string, args ...any) *protocol.Error {

@@ -102,7 +102,7 @@ func (a *answers) wait(ctx context.Context, e *answer) (*protocol.ToolResult, er
 	last := e.waiting == 0
 	a.mu.Unlock()
 	if !last {
-		return nil, wireError(ctx, ctx.Err())
+		return nil, WireError(ctx, ctx.Err())
 	}
 	e.cancel(context.Cause(ctx))
 	<-e.done

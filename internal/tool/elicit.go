@@ -31,7 +31,7 @@ func (s *Service) Ask(ctx context.Context, c Caller, req protocol.ToolRequest, w
 	}
 	reg, err := s.Approvals(ctx)
 	if err != nil {
-		return nil, nil, wireError(ctx, err)
+		return nil, nil, WireError(ctx, err)
 	}
 	state, ok := s.tickets.issue(own, callSum(c, req), time.Now())
 	if !ok {
@@ -53,7 +53,7 @@ func (s *Service) Answer(ctx context.Context, c Caller, req protocol.ToolRequest
 	}
 	reg, err := s.Approvals(ctx)
 	if err != nil {
-		return nil, wireError(ctx, err)
+		return nil, WireError(ctx, err)
 	}
 	s.flights.attend(own.flight, watch)
 	waiting, stop := context.WithCancelCause(ctx)
@@ -67,7 +67,7 @@ func (s *Service) Answer(ctx context.Context, c Caller, req protocol.ToolRequest
 	stop(nil)
 	asking.Wait()
 	if err != nil {
-		return nil, wireError(ctx, err)
+		return nil, WireError(ctx, err)
 	}
 	return res, nil
 }

@@ -211,7 +211,7 @@ func (s *Service) dispatch(ctx context.Context, c Caller, req protocol.ToolReque
 		res, err = s.process(ctx, c, req)
 	}
 	if err != nil {
-		return nil, wireError(ctx, err)
+		return nil, WireError(ctx, err)
 	}
 	return res, nil
 }
@@ -238,8 +238,8 @@ func (s *Service) deniedBy(c Caller, name string) string {
 	return ""
 }
 
-// wireError turns errors of the floors below into what callers see.
-func wireError(ctx context.Context, err error) error {
+// WireError turns errors of the floors below into what callers see.
+func WireError(ctx context.Context, err error) error {
 	var wire *protocol.Error
 	var limit *session.LimitError
 	var dir *host.DirError
