@@ -135,7 +135,7 @@ func TestP36_Folders(t *testing.T) {
 			t.Errorf("inside of %s: %s", w, names(l))
 		}
 	}
-	if err := os.Chmod(dir+"/elsewhere/SKILL.md", 0o666); err != nil { //nolint:gosec // that is what is tested
+	if err := os.Chmod(dir+"/elsewhere/SKILL.md", 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if l := Read(Options{Dirs: []string{dir + "/skills"}, Others: nobody}); strings.Contains(names(l), "linked") {

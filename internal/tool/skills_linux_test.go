@@ -77,7 +77,7 @@ func TestP36_DeclaredRuns(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"id", "tool"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -102,7 +102,7 @@ func TestP36_DeclaredRuns(t *testing.T) {
 func TestP36_Shadowed(t *testing.T) {
 	first := t.TempDir()
 	b, _ := skillBed(t, true, `, pathPrepend: ["`+first+`"]`, "id", "mine")
-	if err := os.WriteFile(first+"/mine", []byte("#!/bin/sh\n"), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(first+"/mine", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if r := b.exec(`{"command":"id -u"}`); r.Status != protocol.StatusCompleted {
@@ -111,7 +111,7 @@ func TestP36_Shadowed(t *testing.T) {
 	if r := b.exec(`{"command":"mine"}`); r.Status != protocol.StatusDenied || !strings.Contains(r.Denied.Reason, "temporary files") {
 		t.Errorf("%+v", r.Denied)
 	}
-	if err := os.WriteFile(first+"/id", []byte("#!/bin/sh\n"), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(first+"/id", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if r := b.exec(`{"command":"id -u"}`); r.Status != protocol.StatusDenied || !strings.Contains(r.Denied.Reason, "when the list of skills was taken that was") {
@@ -124,7 +124,7 @@ func TestP36_Warm(t *testing.T) {
 	first := t.TempDir()
 	b, _ := skillBed(t, true, `, pathPrepend: ["`+first+`"]`, "id")
 	b.s.Warm(t.Context())
-	if err := os.WriteFile(first+"/id", []byte("#!/bin/sh\n"), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(first+"/id", []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(b.s.judge.skills.paths); n != 2 {
@@ -162,14 +162,14 @@ func TestP36_TakenAgain(t *testing.T) {
 	if allowed("id") || !allowed("uname") {
 		t.Error("a skill that is gone")
 	}
-	if err := os.Chmod(filepath.Join(folder, "two"), 0o777); err != nil { //nolint:gosec // that is what is tested
+	if err := os.Chmod(filepath.Join(folder, "two"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(skillsEvery)
 	if d := b.explain(`{"command":"uname"}`); d.Outcome == policy.OutcomeAllow || !strings.Contains(strings.Join(d.Warnings, "\n"), "two can be written by everybody") {
 		t.Errorf("a folder that everybody can write: %+v", d.Warnings)
 	}
-	if err := os.Chmod(filepath.Join(folder, "two"), 0o755); err != nil { //nolint:gosec // as before
+	if err := os.Chmod(filepath.Join(folder, "two"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	b.reload(`{skills: {dirs: ["` + folder + `"]}, tools: {exec: {mode: "allowlist"}}}`)
@@ -219,7 +219,7 @@ func TestP36_Workspace(t *testing.T) {
 	}
 	cfg := b.s.cfg.Load()
 	program := b.dir + "/workspace/tool"
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if !skill.Inside(program, workspaces(cfg)) || skill.Inside("/usr/bin/id", append(workspaces(cfg), tempFolders()...)) {
