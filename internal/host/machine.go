@@ -88,6 +88,7 @@ func (o *once) At(path string) (*policy.File, error) { return o.m.At(path) }
 func (o *once) Dir(path string) (string, error)      { return o.m.Dir(path) }
 
 func (o *once) Content(path string) (*policy.Content, error) { return o.m.Content(path) }
+func (o *once) Changeable(path string) string                { return o.m.Changeable(path) }
 
 // stamp looks at a directory, once.
 func (o *once) stamp(path string) policy.FileID {

@@ -23,6 +23,8 @@ func (stubMachine) At(path string) (*policy.File, error) {
 	return &policy.File{Path: path, Real: path, Direct: path, ID: policy.FileID{Ino: 1}}, nil
 }
 
+func (stubMachine) Changeable(string) string { return "" }
+
 func (stubMachine) Dir(path string) (string, error) { return path, nil }
 
 // FuzzDecide: no text makes the judge crash or answer differently when it is asked again,

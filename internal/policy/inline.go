@@ -49,11 +49,15 @@ func (s *segment) inlineAround() {
 // ownVerbs are the commands of openclaw that only look.
 const ownVerbs = " version status help --version --help -h completion "
 
+// isOwn says if the program is ours, by name or by file.
+func (s *segment) isOwn(n names) bool {
+	return n.any(func(name string) bool { return strings.HasPrefix(name, "openclaw") }) || s.j.in.Self != "" && s.seg().file.Real == s.j.in.Self
+}
+
 // own keeps our own program from being allowed by itself where it changes what protects the
 // operator.
 func (s *segment) own(n names, words []shell.Word) bool {
-	f := s.seg().file
-	if !n.any(func(name string) bool { return strings.HasPrefix(name, "openclaw") }) && (s.j.in.Self == "" || f.Real != s.j.in.Self) {
+	if !s.isOwn(n) {
 		return false
 	}
 	if len(words) > 1 && words[1].Lit && inList(ownVerbs, words[1].Text) {

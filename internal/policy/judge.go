@@ -11,6 +11,7 @@ import (
 type Rules struct {
 	Allowlist            *List     // nil = empty
 	SafeBins             *SafeBins // nil = none
+	Skills               *Skills   // nil = none; they count only under Layers.Host.AutoAllowSkills (P-36)
 	AllowStreamRedirects bool      // P-22
 }
 

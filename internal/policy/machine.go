@@ -41,6 +41,10 @@ type Machine interface {
 	// Content looks at the content of a file that is run or interpreted. The path is
 	// absolute and need not be clean.
 	Content(path string) (*Content, error)
+	// Changeable says who could change the program at an absolute path or lead the path
+	// elsewhere: the user of the commands too, unless that is root, who can change
+	// everything. "" = only root (P-36).
+	Changeable(path string) string
 	// Dir resolves all links of an absolute path that must be a directory.
 	Dir(path string) (real string, err error)
 }

@@ -378,10 +378,11 @@ func (s *segment) leaf(n names, words []shell.Word, file *File, applet bool) {
 		s.miss("P-37", carrier+"; only an entry whose argPattern spans all arguments satisfies", s.spanHint(words, file))
 		return
 	}
-	if s.safeBin(words, file) || s.seg().Why != "" {
+	ok, why := s.skill(n, words, file, applet)
+	if ok || s.safeBin(words, file) || s.seg().Why != "" {
 		return
 	}
-	s.miss("P-31", file.Real+" is on no allowlist", s.addHint(file))
+	s.miss("P-31", file.Real+" is on no allowlist"+why, s.addHint(file))
 }
 
 // entry holds the program against the allowlist.

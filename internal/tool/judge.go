@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"openclaw/internal/approval"
 	"openclaw/internal/config"
@@ -21,6 +22,7 @@ type judge struct {
 	file     *approval.File
 	stateDir string
 	self     string // real path of our own program, "" = not known
+	skills   *skills
 
 	mu   sync.Mutex // guards bins
 	cfg  *config.Config
@@ -28,7 +30,8 @@ type judge struct {
 }
 
 func newJudge(stateDir, home, program string) *judge {
-	j := &judge{machine: host.NewMachine(nil), document: approval.NewReader(stateDir, home), file: approval.NewFile(stateDir), stateDir: stateDir}
+	machine := host.NewMachine(nil)
+	j := &judge{machine: machine, skills: newSkills(machine, time.Now), document: approval.NewReader(stateDir, home), file: approval.NewFile(stateDir), stateDir: stateDir}
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		j.self = real
 	}
@@ -76,9 +79,15 @@ func (s *Service) decide(ctx context.Context, cfg *config.Config, r *run, dry bo
 	in.Rules = policy.Rules{
 		Allowlist: doc.List, SafeBins: s.judge.safeBins(cfg, r.caller.Agent, set), AllowStreamRedirects: set.AllowStreamRedirects,
 	}
+	if doc.Policy.AutoAllowSkills {
+		in.Rules.Skills = s.judge.skills.rules(cfg, path)
+	}
 	d := policy.Decide(in)
 	if dry {
 		d.Warnings = append(doc.List.Useless(), in.Rules.SafeBins.Warnings()...)
+		if doc.Policy.AutoAllowSkills {
+			d.Warnings = append(append(d.Warnings, s.judge.skills.ignored()...), in.Rules.Skills.Useless()...)
+		}
 	}
 	return d, nil
 }

@@ -112,6 +112,7 @@ func Open(opt Options) (*Service, error) {
 	s.host = host.New(hostOpt)
 	s.judge = newJudge(opt.StateDir, s.host.Home(), opt.Program)
 	s.usage = s.judge.file.NewUsage(func(err error) { s.log.Warn("the use of allowlist entries is not noted", "err", err) })
+	s.judge.skills.load(opt.Config)
 	lines.OnWritten(func(keys []string) { s.table.Told(keys...) })
 	s.begin()
 	return s, nil
@@ -125,11 +126,24 @@ func InProcess(recover bool) func(string, func(session.End)) (Sessions, error) {
 	}
 }
 
-// Warm asks the login shell for its PATH ahead of the first command. It returns when
-// that is done or ctx ends.
+// Warm asks the login shell for its PATH ahead of the first command, and looks along it for
+// the programs of the skills. It returns when that is done or ctx ends.
 func (s *Service) Warm(ctx context.Context) {
-	if _, _, err := s.host.Path(ctx, nil); err != nil && ctx.Err() == nil {
+	path, _, err := s.host.Path(ctx, nil)
+	if err != nil && ctx.Err() == nil {
 		s.log.Warn("login shell", "err", err)
+	}
+	cfg := s.cfg.Load()
+	if err != nil || len(cfg.SkillDirs) == 0 {
+		return
+	}
+	s.judge.skills.rules(cfg, path)
+	for _, agent := range cfg.AgentIDs() {
+		if first := cfg.Exec(agent).PathPrepend; len(first) > 0 {
+			if path, _, err := s.host.Path(ctx, first); err == nil {
+				s.judge.skills.rules(cfg, path)
+			}
+		}
 	}
 }
 
@@ -153,6 +167,7 @@ func (s *Service) Close() error {
 // Reload makes later calls use cfg; running commands keep theirs (C-3).
 func (s *Service) Reload(cfg *config.Config) {
 	s.cfg.Store(cfg)
+	s.judge.skills.load(cfg)
 	s.table.LimitLogs(cfg.Exec("main").LogTotalBytes)
 }
 
