@@ -9,7 +9,7 @@ import (
 
 // banner prints how to connect: where, with what, and a first command to try. It names
 // the file of the agent's token, never a secret and never the operator's file (C-6).
-func banner(env *Env, stateDir, url string) error {
+func banner(env *Env, stateDir, url, fingerprint string) error {
 	token := filepath.Join(stateDir, "agent-token")
 	program := mcpServer{Command: env.program(), Args: []string{"mcp"}}
 	if env.Getenv("OPENCLAW_STATE_DIR") != "" {
@@ -28,6 +28,9 @@ func banner(env *Env, stateDir, url string) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", env.bold("openclaw "+env.Version+" listens on "+url))
+	if fingerprint != "" {
+		fmt.Fprintf(&b, "TLS certificate, SHA-256: %s\n", fingerprint)
+	}
 	fmt.Fprintf(&b, "agents sign in with the token in %s\n\n", token)
 	fmt.Fprintf(&b, "%s\n%s\n\n", env.bold("MCP client that starts a program:"), stdio)
 	fmt.Fprintf(&b, "%s\n%s\n\n", env.bold("MCP client over HTTP:"), http)

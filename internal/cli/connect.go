@@ -104,7 +104,7 @@ func (e *Env) connectDaemon(stateDir string, ep client.Endpoint, v via) (*link, 
 	if err != nil {
 		return nil, err
 	}
-	c := client.New(ep.URL, token)
+	c := ep.Client(token)
 	l := &link{
 		caller: &remote{client: c, agent: agent, dir: e.Dir}, remote: true,
 		close: func() error { c.Close(); return nil },

@@ -100,7 +100,7 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 		return err
 	}
 	if o.check {
-		return gateway.Check(cfg)
+		return gateway.Check(cfg, stateDir)
 	}
 	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: o.logLevel(env)}))
 	for _, w := range cfg.Warnings {
@@ -119,7 +119,7 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 				if !o.banner {
 					return
 				}
-				if err := banner(env, stateDir, info.URL); err != nil {
+				if err := banner(env, stateDir, info.URL, info.Fingerprint); err != nil {
 					log.Warn("report the start", "err", err)
 				}
 			},

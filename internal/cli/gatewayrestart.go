@@ -106,7 +106,11 @@ func (e *Env) wouldStart() error {
 	if err != nil {
 		return err
 	}
-	return gateway.Check(cfg)
+	stateDir, err := config.StateDir(e.Getenv)
+	if err != nil {
+		return err
+	}
+	return gateway.Check(cfg, stateDir)
 }
 
 // restartDaemon asks the daemon itself.
@@ -148,7 +152,7 @@ func (e *Env) awaitStart(ctx context.Context, w startWait) (startReport, error) 
 			if w.pid != 0 && ep.PID != w.pid {
 				return false, fmt.Errorf("another gateway (pid %d, %s) took %s while pid %d restarted", ep.PID, ep.URL, w.stateDir, w.pid)
 			}
-			return healthy(ctx, ep.URL), nil
+			return healthy(ctx, ep), nil
 		case found && w.pid != 0:
 			r, refused, err := takeRefusal(w.stateDir, w.pid)
 			if refused {
@@ -176,8 +180,8 @@ func (e *Env) awaitStart(ctx context.Context, w startWait) (startReport, error) 
 const endedPoll = 300 * time.Millisecond
 
 // healthy says whether the daemon answers.
-func healthy(ctx context.Context, url string) bool {
-	c := client.New(url, "")
+func healthy(ctx context.Context, ep client.Endpoint) bool {
+	c := ep.Client("")
 	defer c.Close()
 	return c.Healthy(ctx) == nil
 }

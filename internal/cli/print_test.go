@@ -122,7 +122,7 @@ func TestMainLeavesNothing(t *testing.T) {
 func TestC6_BannerHasNoSecret(t *testing.T) {
 	env, stdout, _ := testEnv(t, map[string]string{"OPENCLAW_STATE_DIR": "/srv/my state", "PATH": "/usr/bin"})
 	env.Program = "/opt/openclaw/bin/openclaw"
-	if err := banner(env, "/srv/my state", "http://127.0.0.1:18789"); err != nil {
+	if err := banner(env, "/srv/my state", "http://127.0.0.1:18789", ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"http://127.0.0.1:18789/mcp", "/srv/my state/agent-token", `"command":"/opt/openclaw/bin/openclaw"`} {

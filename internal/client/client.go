@@ -48,6 +48,8 @@ func New(url, token string) *Client {
 	}
 }
 
+func (c *Client) transport() *http.Transport { return c.http.Transport.(*http.Transport) }
+
 // Close ends the connections that are idle; calls that run end with their context.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

@@ -1,6 +1,10 @@
 package client
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +29,34 @@ type Endpoint struct {
 	URL       string    `json:"url"` // "http://127.0.0.1:18789"
 	Version   string    `json:"version"`
 	StartedAt time.Time `json:"startedAt"`
+
+	// Fingerprint is the SHA-256 of the daemon's TLS certificate in hex; "" = no TLS.
+	Fingerprint string `json:"tlsFingerprint,omitempty"`
+}
+
+// Client makes a client of the daemon, as New; over TLS it talks to nobody but the holder
+// of the certificate that the daemon wrote down.
+func (e Endpoint) Client(token string) *Client {
+	c := New(e.URL, token)
+	if e.Fingerprint != "" {
+		c.transport().TLSClientConfig = pinned(e.Fingerprint)
+	}
+	return c
+}
+
+// pinned takes one certificate and no other, whatever it says of itself.
+func pinned(fingerprint string) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // VerifyConnection is stricter
+		VerifyConnection: func(state tls.ConnectionState) error {
+			sum := sha256.Sum256(state.PeerCertificates[0].Raw)
+			if subtle.ConstantTimeCompare([]byte(hex.EncodeToString(sum[:])), []byte(fingerprint)) != 1 {
+				return errors.New("the certificate is not the gateway's own (its fingerprint differs)")
+			}
+			return nil
+		},
+	}
 }
 
 // Find looks for the daemon that runs on a state directory; false means that none does.

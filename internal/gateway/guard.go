@@ -44,7 +44,7 @@ func (g *guard) check(r *http.Request) *protocol.Error {
 	}
 	origins := r.Header.Values("Origin")
 	listed := len(origins) == 1 && g.origins[strings.ToLower(origins[0])]
-	own := len(origins) == 1 && strings.EqualFold(origins[0], "http://"+r.Host)
+	own := len(origins) == 1 && strings.EqualFold(origins[0], scheme(r)+"://"+r.Host)
 	foreign := len(origins) > 0 && !own && !listed
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		// Another port of localhost is the same site and not the same origin.
@@ -59,6 +59,14 @@ func (g *guard) check(r *http.Request) *protocol.Error {
 	return nil
 }
 
+// scheme is how the request came: a page of the same name over the other one is another's.
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
 // hostAllowed accepts loopback names and addresses and the address that is bound, with
 // the port; when all addresses are bound, the one that this connection came to.
 func (g *guard) hostAllowed(r *http.Request) bool {
@@ -69,6 +77,9 @@ func (g *guard) hostAllowed(r *http.Request) bool {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
 		name, port = strings.Trim(host, "[]"), "80"
+		if r.TLS != nil {
+			port = "443"
+		}
 	}
 	if port != strconv.Itoa(int(g.port)) {
 		return false

@@ -75,7 +75,7 @@ func start(t testing.TB, fake *fakeTools, settings string) *harness {
 		t.Fatal(err)
 	}
 	h := &harness{t: t, tokens: store, bus: event.New(time.Now, "e", 100), client: &http.Client{Transport: &http.Transport{}}}
-	h.s = newServer(Options{Config: cfg, StateDir: dir, Getenv: environment(dir), Log: nopLog(), Version: "1"}, listener.Addr().(*net.TCPAddr))
+	h.s = newServer(Options{Config: cfg, StateDir: dir, Getenv: environment(dir), Log: nopLog(), Version: "1"}, listener.Addr().(*net.TCPAddr), nil)
 	kept := &durable{path: filepath.Join(dir, "state", "exec.db")}
 	var asks sync.Once
 	var reg *approval.Registry

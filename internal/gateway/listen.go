@@ -28,13 +28,13 @@ func listen(ctx context.Context, g config.Gateway) (net.Listener, error) {
 	return nil, fmt.Errorf("listen on %s: %w", addr, err)
 }
 
-// localURL is how a client on this machine reaches a listener.
-func localURL(addr *net.TCPAddr) string {
+// reachedAt is the host and port at which a client on this machine reaches a listener.
+func reachedAt(addr *net.TCPAddr) string {
 	ip := netipAddr(addr)
 	if ip.IsUnspecified() {
 		ip = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
-	return "http://" + netip.AddrPortFrom(ip, uint16(addr.Port)).String()
+	return netip.AddrPortFrom(ip, uint16(addr.Port)).String()
 }
 
 // netipAddr is the address of a TCP address in its one form.

@@ -26,6 +26,9 @@ type endpoint struct {
 	URL       string    `json:"url"`
 	Version   string    `json:"version"`
 	StartedAt time.Time `json:"startedAt"`
+
+	// Fingerprint pins the certificate for clients on this machine; "" = no TLS.
+	Fingerprint string `json:"tlsFingerprint,omitempty"`
 }
 
 // place is the state directory, held so that two daemons never share it.
@@ -70,7 +73,7 @@ func (p *place) other() string {
 
 // announce writes the endpoint file.
 func (p *place) announce(info Info, version string, started time.Time) error {
-	data, err := json.MarshalIndent(endpoint{PID: info.PID, URL: info.URL, Version: version, StartedAt: started.UTC().Truncate(time.Millisecond)}, "", "  ")
+	data, err := json.MarshalIndent(endpoint{PID: info.PID, URL: info.URL, Version: version, StartedAt: started.UTC().Truncate(time.Millisecond), Fingerprint: info.Fingerprint}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", p.path, err)
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,6 +53,9 @@ type Info struct {
 	URL  string // "http://127.0.0.1:18789", for a client on this machine
 	Addr string // what it listens on, "0.0.0.0:18789"
 	PID  int
+
+	// Fingerprint is the SHA-256 of the TLS certificate in hex; "" = no TLS.
+	Fingerprint string
 }
 
 // Run is the daemon: it listens, serves and blocks until ctx ends; then it takes no new
@@ -71,11 +75,18 @@ func Run(ctx context.Context, opt Options) error {
 		return err
 	}
 	defer place.release(opt.Log)
+	secure, err := openTLS(opt.Config.Gateway, opt.StateDir)
+	if err != nil {
+		return err
+	}
 	listener, err := listen(ctx, opt.Config.Gateway)
 	if err != nil {
 		return err
 	}
-	s := newServer(opt, listener.Addr().(*net.TCPAddr))
+	s := newServer(opt, listener.Addr().(*net.TCPAddr), secure)
+	if secure != nil {
+		listener = tls.NewListener(listener, secure.config)
+	}
 
 	// Listening comes first: a probe gets "not ready" instead of a refused connection,
 	// and taking over what a dead daemon left can take a while (S-8).
@@ -97,10 +108,6 @@ func checkOptions(cfg *config.Config) error {
 	g := cfg.Gateway
 	if g.Auth.Mode == "none" && !g.Loopback() {
 		return errors.New("gateway.auth.mode none is refused when gateway.bind reaches beyond this machine; use token or password")
-	}
-	if g.TLS.Enabled {
-		// Serving without it would send tokens in the clear that were meant to be hidden.
-		return errors.New("gateway.tls is not supported by this version; set gateway.tls.enabled to false and reach the gateway through a tunnel")
 	}
 	return nil
 }

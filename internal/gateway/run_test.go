@@ -205,13 +205,6 @@ func TestTakenPortSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestTLSIsRefusedRatherThanIgnored(t *testing.T) {
-	err := Run(t.Context(), options(t, t.TempDir(), `gateway:{port:0,tls:{enabled:true}}`))
-	if err == nil || !strings.Contains(err.Error(), "gateway.tls") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestC6_ConfiguredTokenReplacesTheFile(t *testing.T) {
 	const secret = "a-secret-that-the-operator-chose"
 	d := run(t, t.TempDir(), `gateway:{port:0,auth:{token:"`+secret+`"}}`)

@@ -70,14 +70,18 @@ type server struct {
 	handlers sync.WaitGroup // requests
 }
 
-func newServer(opt Options, addr *net.TCPAddr) *server {
+// secure is nil without TLS.
+func newServer(opt Options, addr *net.TCPAddr, secure *identityTLS) *server {
 	s := &server{
 		opt: opt, started: time.Now(), addr: addr,
-		info:    Info{URL: localURL(addr), Addr: addr.String(), PID: os.Getpid()},
+		info:    Info{URL: "http://" + reachedAt(addr), Addr: addr.String(), PID: os.Getpid()},
 		limiter: newLimiter(opt.Config.Gateway.Auth.RateLimit, time.Now),
 		metrics: newMetrics(), heartbeat: heartbeat,
 		mcp:     mcp.NewHTTP(mcp.Options{Version: opt.Version, Log: opt.Log}),
 		methods: methods(), hub: newHub(),
+	}
+	if secure != nil {
+		s.info.URL, s.info.Fingerprint = "https://"+reachedAt(addr), secure.fingerprint
 	}
 	s.routes = routes(opt.Config.Gateway.ControlUI)
 	s.cfg.Store(opt.Config)
