@@ -165,6 +165,16 @@ func addOverrides(env []string, overrides map[string]string) ([]string, error) {
 	return env, nil
 }
 
+// Startable says if a command and its overrides are short enough to be started at all: a
+// *RequestError as Prepare would give it later.
+func Startable(command string, env map[string]string) error {
+	if err := checkText("command", command, 0); err != nil {
+		return err
+	}
+	_, err := addOverrides(nil, env)
+	return err
+}
+
 // checkText refuses what the kernel would refuse with a message nobody understands.
 func checkText(param, text string, extra int) error {
 	if strings.IndexByte(text, 0) >= 0 {

@@ -190,12 +190,17 @@ func (d *Decision) always(j *judge) *AllowAlways {
 	if len(d.Remarks) > 0 {
 		return &AllowAlways{Why: "the command is not wholly understood"}
 	}
+	if j.in.envMiss != "" {
+		return &AllowAlways{Why: "it would be asked about again: " + j.in.envMiss}
+	}
 	out := &AllowAlways{}
 	for i := range d.Segments {
 		s := &d.Segments[i]
 		switch {
 		case s.SatisfiedBy != nil || s.alwaysWhy == shellOnly:
 			continue
+		case s.again != "":
+			return &AllowAlways{Why: s.Program + ": it would be asked about again: " + s.again}
 		case s.alwaysWhy != "":
 			return &AllowAlways{Why: s.Program + ": " + s.alwaysWhy}
 		case s.file == nil || s.dir == "":
@@ -240,7 +245,7 @@ func Unanswered(d Decision) Decision {
 		return d
 	}
 	d.Outcome, d.Rule = OutcomeDeny, "P-11"
-	d.Reason += "; nobody can be asked in this version and askFallback is " + string(fallback)
+	d.Reason += "; nobody who could answer is there (openclaw approvals watch), and askFallback is " + string(fallback)
 	if d.Hint == "" {
 		d.Hint = "openclaw.json: tools.exec.ask decides when a person is asked"
 	}

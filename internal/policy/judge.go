@@ -168,6 +168,14 @@ func (j *judge) call(c *shell.Call) (shell.Start, bool) {
 		seg.Argv[i] = c.Words[i].Text
 	}
 	start := shell.Start{Segment: len(j.out.segments), Argv: c.Words, Assigns: c.Assigns, Redirs: c.Redirs}
+	for _, a := range c.Assigns {
+		if why := inSmallEnv(a.Name, a.Value); why != "" {
+			seg.again = why
+		}
+	}
+	if len(c.Redirs) > 0 && !j.in.Rules.AllowStreamRedirects {
+		seg.again = "redirections are not permitted"
+	}
 	j.out.segments = append(j.out.segments, seg)
 	one := segment{j: j, call: c, index: start.Segment, start: &start}
 	one.dir, one.dirNo = j.dirOf(c.Dir)

@@ -17,6 +17,7 @@ type Segment struct {
 	Hint         string     `json:"hint,omitempty"`
 	Inline       string     `json:"inline,omitempty"` // code on the command line, under strictInlineEval (P-40)
 
+	again     string // what stands around the words and is a miss whatever the lists say
 	alwaysWhy string // why allow-always may not store it; "" = it may
 	args      []shell.Word
 	file      *File

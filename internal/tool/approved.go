@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"openclaw/internal/approval"
+	"openclaw/internal/config"
 	"openclaw/internal/host"
 	"openclaw/internal/policy"
 	"openclaw/internal/proc"
@@ -123,7 +124,7 @@ func (s *Service) approvedRun(ctx context.Context, reg *approval.Registry, rec *
 		place:    place{dir: q.Dir, path: q.Path},
 		decision: policy.Decision{Outcome: policy.OutcomeAllow, Rule: "A-11", Reason: string(rec.Decision), Effective: q.Policy},
 	}
-	if err := s.stillPermitted(r); err != nil {
+	if err := s.stillPermitted(cfg, r); err != nil {
 		return nil, nil, err
 	}
 	if q.Bound == nil {
@@ -147,9 +148,19 @@ func (s *Service) approvedRun(ctx context.Context, reg *approval.Registry, rec *
 
 // stillPermitted holds a run against the rules as they are now: an operator who has closed
 // the door meanwhile wins over an earlier question.
-func (s *Service) stillPermitted(r *run) error {
-	if key := s.deniedBy(r.caller, protocol.ToolExec); key != "" {
+func (s *Service) stillPermitted(cfg *config.Config, r *run) error {
+	key := s.deniedBy(r.caller, protocol.ToolExec)
+	if ok, closed := cfg.GatewayToolAllowed(protocol.ToolExec); !ok && s.events != nil { // in the gateway, where callers come through its doors
+		key = closed
+	}
+	if key != "" {
 		return fmt.Errorf("the exec tool is not available any more (%s)", key)
+	}
+	switch denied, err := s.route(cfg, r); {
+	case err != nil:
+		return err
+	case denied != nil: // it was to run here
+		return errors.New(denied.Reason)
 	}
 	doc, err := s.judge.document.For(r.caller.Agent)
 	if err != nil {

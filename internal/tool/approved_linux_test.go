@@ -290,7 +290,7 @@ func TestA21_AlwaysOnOffer(t *testing.T) {
 	for command, want := range map[string]string{
 		"ls -la": "", "cd sub && ls": "", "wc x; ls y": "safe bin", "nice ls": "",
 		"ls > out": "not wholly understood", "script -q -c 'git status' /dev/null": "starts another program", "ls $HOME": "not literal",
-		"python3 -c 'print(1)'": "code on the command line", "awk 1 x": "code on the command line", "echo $(id)": "not wholly understood", "git status 2>&1": "",
+		"python3 -c 'print(1)'": "code on the command line", "awk 1 x": "code on the command line", "echo $(id)": "not wholly understood", "git status 2>&1": "asked about again", "A=1 ls": "asked about again",
 	} {
 		b := newBed(t, askMode)
 		if err := os.Mkdir(b.dir+"/sub", 0o755); err != nil {
@@ -308,6 +308,24 @@ func TestA21_AlwaysOnOffer(t *testing.T) {
 			t.Errorf("%q: always offered %v, because %q; want %q", command, offered, seen.Request.AlwaysWhy, want)
 		}
 		t.Logf("%-40s always %v %s", command, offered, seen.Request.AlwaysWhy)
+	}
+}
+
+// Nobody is asked about what could never be started (A-14), and who is refused because nobody
+// is there is told so (P-11).
+func TestP11_NobodyIsAskedForNothing(t *testing.T) {
+	b := newBed(t, askMode)
+	if r := b.exec(`{"command":"ls x"}`); r.Status != protocol.StatusDenied || !strings.Contains(r.Denied.Reason, "nobody who could answer is there") {
+		t.Errorf("%+v", r.Denied)
+	}
+	b.answer("", nil)
+	if err := b.fails("exec", `{"command":"echo `+strings.Repeat("a", 200000)+`"}`); err.Type != protocol.ErrInvalid {
+		t.Errorf("%v", err)
+	}
+	r := b.exec(`{"command":"printenv A","env":{"A":"1"}}`)
+	reg, _ := b.s.Approvals(t.Context())
+	if rec, err := reg.Get(r.SessionID); err != nil || rec.Offers(approval.AllowAlways) || !strings.Contains(rec.Request.AlwaysWhy, "asked about again") {
+		t.Errorf("%+v %v", rec.Request, err)
 	}
 }
 
@@ -613,5 +631,25 @@ func TestIdempotencyKeyOfQuestions(t *testing.T) {
 	skew = answerLife + time.Hour
 	if id := call("k", args); id == first {
 		t.Error("the key is kept for ever")
+	}
+}
+
+// TestH4_ClosedMeanwhile: what the operator has closed between the question and the answer
+// stays closed (P-1, H-4, C-20).
+func TestH4_ClosedMeanwhile(t *testing.T) {
+	for name, conf := range map[string]string{
+		"sandbox":    `{agents: {defaults: {sandbox: {mode: "all"}}}, tools: {exec: {mode: "ask"}}}`,
+		"tools.deny": `{tools: {deny: ["exec"], exec: {mode: "ask"}}}`,
+		"mode deny":  `{tools: {exec: {mode: "deny"}}}`,
+	} {
+		b := newBed(t, askMode)
+		b.answer("", nil)
+		r := b.exec(b.touch())
+		b.reload(conf)
+		b.say(r.Approval.ID)
+		p := b.process(`{"action":"poll","sessionId":"` + r.Approval.ID + `","timeout":5000}`)
+		if p.Status != protocol.StatusDenied || b.ran() {
+			t.Errorf("%s: %+v, ran: %v", name, p, b.ran())
+		}
 	}
 }

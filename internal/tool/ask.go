@@ -33,6 +33,9 @@ type question struct {
 // ask puts a command before a person (P-10, A-13) and answers for it: with what became of
 // it when the caller waits, else with its approval id.
 func (s *Service) ask(ctx context.Context, cfg *config.Config, r *run, env map[string]string, req protocol.ToolRequest, watch func(protocol.Progress)) (*protocol.ToolResult, error) {
+	if err := host.Startable(r.params.Command, env); err != nil { // nobody is asked for nothing
+		return nil, err
+	}
 	reg, err := s.Approvals(ctx)
 	if err != nil {
 		return s.denied(r, protocol.Denied{Rule: "A-14", Reason: err.Error(), Hint: "the operator looks at the gateway's log and openclaw doctor"}, false), nil
