@@ -33,9 +33,9 @@ func refuseWith(code, message string, details any) *refusal {
 	return &refusal{shape: protocol.ErrorShape{Code: code, Message: message, Details: details}, close: websocket.StatusPolicyViolation}
 }
 
-// handshake signs a client in (protocol 1.4, 2). It reports false when the connection has
-// been closed.
-func (c *socketConn) handshake(req *request) bool {
+// handshake signs a client in (protocol 1.4, 2). It gives the answer that lets it in; nil when
+// the connection has been closed.
+func (c *socketConn) handshake(req *request) *protocol.ResponseFrame {
 	ctx, cancel := context.WithTimeout(c.ctx, handshakeTime)
 	defer cancel()
 	var raw [16]byte
@@ -43,21 +43,21 @@ func (c *socketConn) handshake(req *request) bool {
 	nonce := approval.NewID(approval.KindExec) + "-" + hex.EncodeToString(raw[:])
 	challenge := protocol.EventFrame{Type: "event", Event: "connect.challenge", Payload: protocol.Challenge{Nonce: nonce, Ts: time.Now().UnixMilli()}}
 	if !c.say(ctx, challenge) {
-		return false
+		return nil
 	}
 	kind, data, err := c.ws.Read(ctx)
 	if err != nil || kind != websocket.MessageText {
 		_ = c.ws.CloseNow()
-		return false
+		return nil
 	}
 	if !json.Valid(data) {
 		_ = c.ws.Close(websocket.StatusNormalClosure, "")
-		return false
+		return nil
 	}
 	var frame protocol.RequestFrame
 	if err := protocol.Closed(data, &frame); err != nil || frame.Check() != nil {
 		_ = c.ws.Close(websocket.StatusPolicyViolation, "invalid request frame")
-		return false
+		return nil
 	}
 	hello, no := c.signIn(ctx, req, &frame, nonce)
 	if no != nil {
@@ -67,9 +67,9 @@ func (c *socketConn) handshake(req *request) bool {
 		}
 		c.say(ctx, protocol.ResponseFrame{Type: "res", ID: frame.ID, Error: &no.shape})
 		_ = c.ws.Close(no.close, cut(text, 120))
-		return false
+		return nil
 	}
-	return c.say(ctx, protocol.ResponseFrame{Type: "res", ID: frame.ID, OK: true, Payload: hello})
+	return &protocol.ResponseFrame{Type: "res", ID: frame.ID, OK: true, Payload: hello}
 }
 
 // say writes a frame at once, before the writer is there.

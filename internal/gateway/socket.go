@@ -87,13 +87,13 @@ func (s *server) socket(req *request) {
 // serve signs the client in and answers its requests.
 func (c *socketConn) serve(req *request) {
 	c.ws.SetReadLimit(protocol.HandshakeMax)
-	if !c.handshake(req) {
+	hello := c.handshake(req)
+	if hello == nil {
 		return
 	}
 	c.ws.SetReadLimit(protocol.PayloadMax)
-	c.work.Go(c.writeLoop)
-	c.work.Go(c.pingLoop)
 	s := c.server
+	c.send(hello, false) // the first frame; when it arrives the client is there for everybody
 	s.hub.add(c)
 	defer s.hub.remove(c)
 	if c.holds("operator.approvals") && c.role == pairing.RoleOperator {
@@ -103,6 +103,8 @@ func (c *socketConn) serve(req *request) {
 			defer sub.Close()
 		}
 	}
+	c.work.Go(c.writeLoop)
+	c.work.Go(c.pingLoop)
 	slots := make(chan struct{}, callsAtOnce)
 	for {
 		// Not c.ctx: a read whose context ends closes the connection without a word. The
