@@ -34,7 +34,7 @@ func (s *server) ready(req *request) {
 func (s *server) readiness(b *backend) readiness {
 	r := readiness{Failing: []string{}, UptimeMs: time.Since(s.started).Milliseconds()}
 	switch {
-	case b == nil:
+	case b == nil || s.unannounced.Load(): // who waits for "ready" goes on with programs that look for us
 		r.Failing = append(r.Failing, "starting")
 	case b.tokens.Problem() != nil: // nobody whose token stands in that file gets in
 		r.Failing = append(r.Failing, "tokens")

@@ -153,6 +153,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 		}
 	}()
 	defer s.shutdown(web) // before the service goes: calls still stand in it
+	s.unannounced.Store(true)
 	s.open(backend{tools: service, table: service.Sessions(), tokens: tokens, bus: bus, reload: service.Reload, approvals: service.Approvals, document: approval.NewFile(s.opt.StateDir), devices: durable.devices, durable: durable})
 	switch err := place.announce(s.info, s.opt.Version, s.started); {
 	case errors.Is(err, syscall.ENOSPC): // who knows the address is served
@@ -160,6 +161,7 @@ func (s *server) live(ctx context.Context, web *http.Server, place *place, faile
 	case err != nil:
 		return err
 	}
+	s.unannounced.Store(false)
 	if s.opt.Ready != nil {
 		s.opt.Ready(s.info)
 	}

@@ -62,6 +62,8 @@ type server struct {
 	guard    atomic.Pointer[guard]
 	backend  atomic.Pointer[backend] // nil until everything is open
 
+	unannounced atomic.Bool // programs on this machine do not find us yet
+
 	closing context.Context // done when no more calls are taken
 	stop    context.CancelCauseFunc
 	workers sync.WaitGroup // the daemon's own goroutines
