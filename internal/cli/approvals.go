@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,6 +141,12 @@ func newHistory(env *Env) *cobra.Command {
 		Example: "  openclaw approvals history --limit 20\n  openclaw approvals history --status denied --json",
 		Args:    takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case !slices.Contains([]string{"", "allowed", "denied", "expired", "cancelled"}, status):
+				return usage("--status is allowed, denied, expired or cancelled, not %q", status)
+			case limit < 1 || limit > 100:
+				return usage("--limit goes from 1 to 100")
+			}
 			c, closeClient, err := env.operator()
 			if err != nil {
 				return err
@@ -155,6 +162,9 @@ func newHistory(env *Env) *cobra.Command {
 			}
 			if asJSON {
 				return env.json(page)
+			}
+			if len(page.Items) == 0 && status+agent+cursor != "" {
+				return env.printf("nothing there\n")
 			}
 			if len(page.Items) == 0 {
 				return env.printf("nothing was decided yet\n")

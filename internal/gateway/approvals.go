@@ -188,6 +188,9 @@ type historyParams struct {
 }
 
 func (s *server) methodHistory(ctx context.Context, b *backend, p historyParams) (any, error) {
+	if p.Limit < 0 || p.Limit > 100 {
+		return nil, invalid(paramsPrefix + "limit goes from 1 to 100")
+	}
 	reg, err := b.approvals(ctx)
 	if err != nil {
 		return nil, err

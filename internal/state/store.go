@@ -85,7 +85,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	// fullfsync: on macOS an fsync alone leaves the data in the drive's cache.
-	const common = "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)&_pragma=trusted_schema(OFF)"
+	const common = "_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)&_pragma=trusted_schema(OFF)&_pragma=secure_delete(ON)"
 	var err error
 	if s.wdb, err = sql.Open("sqlite", "file:"+escape(s.path)+"?"+common+"&_txlock=immediate"); err != nil {
 		return err
