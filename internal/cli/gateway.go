@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/netip"
 	"strings"
@@ -88,6 +89,9 @@ func (o gatewayOptions) validate() error {
 	return nil
 }
 
+// logKept is how much of its log a daemon keeps for openclaw logs, in bytes.
+const logKept = 512 << 10
+
 // runGateway is the daemon. The first signal ends it in order, a second one at once; one
 // to restart ends it in order and starts the program anew in this process.
 func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
@@ -102,7 +106,8 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	if o.check {
 		return gateway.Check(cfg, stateDir)
 	}
-	log := slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: o.logLevel(env)}))
+	tail := gateway.NewLogTail(logKept)
+	log := slog.New(slog.NewTextHandler(io.MultiWriter(env.Stderr, tail), &slog.HandlerOptions{Level: o.logLevel(env)}))
 	for _, w := range cfg.Warnings {
 		log.Warn("configuration", "problem", w)
 	}
@@ -113,7 +118,7 @@ func runGateway(ctx context.Context, env *Env, o gatewayOptions) error {
 	again, err := restartable(ctx, next.allowRestart(stateDir, log), func(ctx context.Context) error {
 		err := gateway.Run(ctx, gateway.Options{
 			Program: env.Program,
-			Config:  cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.inherited(), Log: log, Version: env.Version,
+			Config:  cfg, StateDir: stateDir, Getenv: env.Getenv, Environ: env.inherited(), Log: log, LogTail: tail, Version: env.Version,
 			Sessions: env.sessionsOf(o.ephemeral, true),
 			Ready: func(info gateway.Info) {
 				if !o.banner {

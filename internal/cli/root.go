@@ -73,6 +73,7 @@ work without it. Everything of yours is in ~/.openclaw, or in $OPENCLAW_STATE_DI
 		newExecPolicy(env),
 		newDevices(env),
 		newDoctor(env),
+		newLogs(env),
 		newCompletion(env),
 		newVersion(env),
 	)

@@ -10,7 +10,7 @@ import (
 
 // scopeOf is what a method needs (protocol 3). A method that is not here needs admin.
 var scopeOf = map[string]string{
-	"health": "operator.read", "status": "operator.read", "system-presence": "operator.read",
+	"health": "operator.read", "status": "operator.read", "system-presence": "operator.read", "logs.tail": "operator.read",
 	"tools.catalog": "operator.read", "config.get": "operator.read", "sessions.list": "operator.read", "node.list": "operator.read",
 	"exec.session.list": "operator.read", "exec.session.get": "operator.read", "exec.session.output": "operator.read", "exec.session.screen": "operator.read",
 	"exec.approval.request": "operator.approvals", "exec.approval.list": "operator.approvals", "exec.approval.get": "operator.approvals", "exec.approval.resolve": "operator.approvals",

@@ -21,6 +21,7 @@ func methods() map[string]method {
 		"agents.token.create": with((*server).methodTokenCreate),
 		"agents.token.list":   with((*server).methodTokenList),
 		"agents.token.revoke": with((*server).methodTokenRevoke),
+		"logs.tail":           with((*server).methodLogs),
 		"config.get":          with((*server).methodConfigGet),
 		"config.reload":       with((*server).methodConfigReload),
 	}

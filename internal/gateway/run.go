@@ -41,6 +41,7 @@ type Options struct {
 	Environ  []string            // the environment that commands inherit
 	Program  string              // absolute path of our own program, "" = not known
 	Log      *slog.Logger        // nil = nothing is logged
+	LogTail  *LogTail            // what logs.tail answers from; nil = from nothing
 	Version  string
 	Ready    func(Info) // called once when calls are taken; may be nil
 
