@@ -174,7 +174,7 @@ func TestFences(t *testing.T) {
 		"github.com/dlclark/regexp2":             {"policy"},
 		"modernc.org/sqlite":                     {"state"},
 		"charm.land/bubbletea":                   {"inbox"},
-		"github.com/coder/websocket":             {"gateway", "bench"},
+		"github.com/coder/websocket":             {"gateway", "client", "bench"},
 	}
 	barred := map[string][]string{
 		"policy": {"os", "os/exec", "net", "net/http"}, // look-ups come in as functions

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"openclaw/internal/client"
 	"openclaw/internal/inbox"
 	"openclaw/internal/protocol"
 	"openclaw/internal/redact"
@@ -24,11 +23,19 @@ func newApprovals(env *Env) *cobra.Command {
 		newPending(env), newResolve(env), newHistory(env), newWatch(env),
 		newDocumentGet(env), newDocumentSet(env), newDocumentImport(env), newAllowlist(env))
 	cmd.Aliases = []string{"exec-approvals"}
-	return cmd
+	return gatewayFlags(env, cmd)
 }
 
-// operator connects to the daemon with the operator's token.
-func (e *Env) operator() (*client.Client, func() error, error) {
+// operator connects to the daemon with the operator's token, or to the gateway that the
+// command line names.
+func (e *Env) operator(ctx context.Context) (control, func() error, error) {
+	if e.elsewhere.url != "" {
+		s, err := e.dialElsewhere(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return s, s.Close, nil
+	}
 	l, err := e.connect(via{daemon: true, control: true})
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +54,7 @@ func newPending(env *Env) *cobra.Command {
 		Example: "  openclaw approvals pending\n  openclaw approvals pending --json | jq '.approvals[].request.command'",
 		Args:    takes(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, closeClient, err := env.operator()
+			c, closeClient, err := env.operator(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -110,7 +117,7 @@ same again is fine (exit code 0), another one is not taken (exit code 1).`,
 			if err := env.refuseInside("answering an approval"); err != nil {
 				return err
 			}
-			c, closeClient, err := env.operator()
+			c, closeClient, err := env.operator(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -147,7 +154,7 @@ func newHistory(env *Env) *cobra.Command {
 			case limit < 1 || limit > 100:
 				return usage("--limit goes from 1 to 100")
 			}
-			c, closeClient, err := env.operator()
+			c, closeClient, err := env.operator(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -156,7 +163,12 @@ func newHistory(env *Env) *cobra.Command {
 				Items      []protocol.ApprovalSnapshot `json:"items"`
 				NextCursor string                      `json:"nextCursor,omitempty"`
 			}
-			params := map[string]any{"limit": limit, "agentId": agent, "status": status, "cursor": cursor}
+			params := map[string]any{"limit": limit}
+			for name, value := range map[string]string{"agentId": agent, "status": status, "cursor": cursor} {
+				if value != "" {
+					params[name] = value
+				}
+			}
 			if err := c.RPC(cmd.Context(), "approval.history", params, &page); err != nil {
 				return err
 			}
@@ -250,7 +262,7 @@ wait for you instead of falling back at once.`,
 			if _, ok := terminal(env.Stdout); !ok || !env.attended() {
 				return usage("approvals watch needs a terminal; in scripts use approvals pending --json and approvals resolve")
 			}
-			c, closeClient, err := env.operator()
+			c, closeClient, err := env.operator(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -261,7 +273,7 @@ wait for you instead of falling back at once.`,
 }
 
 // watchApprovals shows the inbox until the person leaves it.
-func watchApprovals(ctx context.Context, env *Env, c *client.Client) error {
+func watchApprovals(ctx context.Context, env *Env, c control) error {
 	return inbox.Watch(ctx, remoteDesk{c}, inbox.Options{
 		In: env.Stdin, Out: env.Stdout, Env: env.Environ, Colour: env.colour(env.Stdout), Title: "approvals, " + c.String(),
 	})

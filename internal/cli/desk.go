@@ -6,13 +6,12 @@ import (
 	"fmt"
 
 	"openclaw/internal/approval"
-	"openclaw/internal/client"
 	"openclaw/internal/inbox"
 	"openclaw/internal/protocol"
 )
 
 // remoteDesk is a daemon's requests.
-type remoteDesk struct{ client *client.Client }
+type remoteDesk struct{ client control }
 
 // Listen begins with an empty event, once the daemon knows of the listener.
 func (d remoteDesk) Listen(ctx context.Context, each func(inbox.Event)) error {
@@ -33,7 +32,7 @@ type resolution struct {
 }
 
 // resolveRemote gives an answer to a daemon. An error says that another one stands.
-func resolveRemote(ctx context.Context, c *client.Client, id, decision string) (resolution, error) {
+func resolveRemote(ctx context.Context, c control, id, decision string) (resolution, error) {
 	var res resolution
 	err := c.RPC(ctx, "approval.resolve", map[string]string{"id": id, "decision": decision}, &res)
 	if err != nil {

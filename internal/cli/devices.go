@@ -8,12 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"openclaw/internal/client"
 	"openclaw/internal/redact"
 )
 
 func newDevices(env *Env) *cobra.Command {
-	return newGroup("devices", "phones, browsers and programs that connect to the gateway",
+	return gatewayFlags(env, newGroup("devices", "phones, browsers and programs that connect to the gateway",
 		`  openclaw devices list
   openclaw devices approve 1a2b3c4d-...
   openclaw devices remove DEVICE`,
@@ -22,7 +21,7 @@ func newDevices(env *Env) *cobra.Command {
 		newDeviceAction(env, "reject REQUEST", "send a waiting device away", "device.pair.reject", "requestId", "sent away"),
 		newDeviceAction(env, "remove DEVICE", "forget a device and end its connections", "device.pair.remove", "deviceId", "removed"),
 		newDeviceRename(env), newDeviceToken(env, "rotate", "device.token.rotate", "give a device a new token with its next sign-in"),
-		newDeviceToken(env, "revoke", "device.token.revoke", "take a device's token away until it is approved anew"))
+		newDeviceToken(env, "revoke", "device.token.revoke", "take a device's token away until it is approved anew")))
 }
 
 // deviceList is the answer of device.pair.list, as far as it is shown.
@@ -50,8 +49,8 @@ type deviceList struct {
 }
 
 // viaOperator runs something with the operator's client.
-func (e *Env) viaOperator(do func(c *client.Client) error) error {
-	c, closeClient, err := e.operator()
+func (e *Env) viaOperator(ctx context.Context, do func(c control) error) error {
+	c, closeClient, err := e.operator(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func newDevicesList(env *Env) *cobra.Command {
 		Use: "list", Short: "list the devices that were let in, and those that wait", Args: takes(0, 0, ""),
 		Example: "  openclaw devices list\n  openclaw devices list --json | jq .pending",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return env.viaOperator(func(c *client.Client) error {
+			return env.viaOperator(cmd.Context(), func(c control) error {
 				var raw json.RawMessage
 				if err := c.RPC(cmd.Context(), "device.pair.list", nil, &raw); err != nil {
 					return err
@@ -121,7 +120,7 @@ func nameOr(name, fallback string) string {
 }
 
 // wholeDevice finds the device that the beginning of an id means.
-func wholeDevice(ctx context.Context, c *client.Client, id string) (string, error) {
+func wholeDevice(ctx context.Context, c control, id string) (string, error) {
 	var list deviceList
 	if err := c.RPC(ctx, "device.pair.list", nil, &list); err != nil {
 		return "", err
@@ -150,7 +149,7 @@ func newDeviceAction(env *Env, use, short, method, param, done string) *cobra.Co
 			if err := env.refuseInside("managing devices"); err != nil {
 				return err
 			}
-			return env.viaOperator(func(c *client.Client) error {
+			return env.viaOperator(cmd.Context(), func(c control) error {
 				id := args[0]
 				if param == "deviceId" {
 					var err error
@@ -181,7 +180,7 @@ func newDeviceRename(env *Env) *cobra.Command {
 			if err := env.refuseInside("managing devices"); err != nil {
 				return err
 			}
-			return env.viaOperator(func(c *client.Client) error {
+			return env.viaOperator(cmd.Context(), func(c control) error {
 				id, err := wholeDevice(cmd.Context(), c, args[0])
 				if err != nil {
 					return err
@@ -204,7 +203,7 @@ func newDeviceToken(env *Env, verb, method, short string) *cobra.Command {
 			if err := env.refuseInside("managing devices"); err != nil {
 				return err
 			}
-			return env.viaOperator(func(c *client.Client) error {
+			return env.viaOperator(cmd.Context(), func(c control) error {
 				id, err := wholeDevice(cmd.Context(), c, args[0])
 				if err != nil {
 					return err

@@ -189,7 +189,7 @@ func (d *doctor) gateway() bool {
 
 // storeOfDaemon asks the daemon, which alone has the store open.
 func (d *doctor) storeOfDaemon(ctx context.Context, backup bool) (copied string) {
-	c, done, err := d.env.operator()
+	c, done, err := d.env.operator(ctx)
 	if err != nil {
 		d.say("store", checkWarn, "not looked at: "+err.Error(), "run it in a terminal of your own")
 		return ""

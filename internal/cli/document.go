@@ -30,6 +30,9 @@ type document struct {
 
 // ownDocument is the document of this machine's state directory.
 func (e *Env) ownDocument() (*approval.File, error) {
+	if e.elsewhere.url != "" {
+		return nil, usage("--url is not for this command: it edits the document of this machine; approvals get and set work there")
+	}
 	dir, err := config.StateDir(e.Getenv)
 	if err != nil {
 		return nil, err
@@ -40,8 +43,8 @@ func (e *Env) ownDocument() (*approval.File, error) {
 // readDocument reads it here, or asks the running gateway.
 func (e *Env) readDocument(ctx context.Context, gateway bool) (document, error) {
 	var d document
-	if gateway {
-		c, closeClient, err := e.operator()
+	if gateway || e.elsewhere.url != "" {
+		c, closeClient, err := e.operator(ctx)
 		if err != nil {
 			return d, err
 		}
@@ -144,8 +147,8 @@ func setSource(env *Env, file string, stdin bool) ([]byte, error) {
 }
 
 func (e *Env) writeDocument(ctx context.Context, src []byte, hash string, force, gateway bool) error {
-	if gateway {
-		c, closeClient, err := e.operator()
+	if gateway || e.elsewhere.url != "" {
+		c, closeClient, err := e.operator(ctx)
 		if err != nil {
 			return err
 		}

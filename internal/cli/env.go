@@ -26,6 +26,8 @@ type Env struct {
 	Version        string   // of this program
 	Program        string   // absolute path of this program; "" = not known
 	Args           []string // command line as it was given, the program's name first
+
+	elsewhere elsewhere // set by flags
 }
 
 // System is the Env of this process.

@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-
-	"openclaw/internal/client"
 )
 
 func newLogs(env *Env) *cobra.Command {
@@ -22,7 +20,7 @@ for this; all of it is where it was started to write it: the terminal, or the se
 				return usage("--limit goes from 1 to 5000")
 			}
 			return interruptible(cmd.Context(), func(ctx context.Context) error {
-				return env.viaOperator(func(c *client.Client) error { return printLogs(ctx, env, c, limit, follow, asJSON) })
+				return env.viaOperator(ctx, func(c control) error { return printLogs(ctx, env, c, limit, follow, asJSON) })
 			})
 		},
 	}
@@ -30,13 +28,13 @@ for this; all of it is where it was started to write it: the terminal, or the se
 	f.BoolVarP(&follow, "follow", "f", false, "go on with what is added, until Ctrl-C")
 	f.IntVar(&limit, "limit", 200, "how many lines, 1 to 5000")
 	f.BoolVar(&asJSON, "json", false, "print JSON, with --follow one object for each piece")
-	return cmd
+	return gatewayFlags(env, cmd)
 }
 
 // logsWaitMs is how long one question waits for new lines.
 const logsWaitMs = 30_000
 
-func printLogs(ctx context.Context, env *Env, c *client.Client, limit int, follow, asJSON bool) error {
+func printLogs(ctx context.Context, env *Env, c control, limit int, follow, asJSON bool) error {
 	params := map[string]any{"limit": limit}
 	for {
 		var page struct {

@@ -58,9 +58,7 @@ func (c *DeviceClaim) Verify(nonce string, now time.Time) (key string, err error
 	if err != nil || len(sig) != ed25519.SignatureSize {
 		return "", ErrSignature
 	}
-	base := strings.Join([]string{
-		c.DeviceID, c.ClientID, c.ClientMode, c.Role, strings.Join(c.Scopes, ","), strconv.FormatInt(c.SignedAtMs, 10), c.Token, c.Nonce,
-	}, "|")
+	base := c.base()
 	v3 := "v3|" + base + "|" + lowered(c.Platform) + "|" + lowered(c.Family)
 	if !ed25519.Verify(raw, []byte(v3), sig) && !ed25519.Verify(raw, []byte("v2|"+base), sig) {
 		return "", ErrSignature
@@ -87,4 +85,19 @@ func lowered(s string) string {
 		}
 		return r
 	}, strings.TrimSpace(s))
+}
+
+// Sign fills in the claim's device, key and signature (v3).
+func (c *DeviceClaim) Sign(key ed25519.PrivateKey) {
+	public, _ := key.Public().(ed25519.PublicKey) // it always is one
+	sum := sha256.Sum256(public)
+	c.DeviceID, c.PublicKey = hex.EncodeToString(sum[:]), base64.RawURLEncoding.EncodeToString(public)
+	c.Signature = base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, []byte("v3|"+c.base()+"|"+lowered(c.Platform)+"|"+lowered(c.Family))))
+}
+
+// base is what both forms of the signature cover.
+func (c *DeviceClaim) base() string {
+	return strings.Join([]string{
+		c.DeviceID, c.ClientID, c.ClientMode, c.Role, strings.Join(c.Scopes, ","), strconv.FormatInt(c.SignedAtMs, 10), c.Token, c.Nonce,
+	}, "|")
 }
