@@ -36,7 +36,7 @@ const logsWaitMs = 30_000
 
 func printLogs(ctx context.Context, env *Env, c control, limit int, follow, asJSON bool) error {
 	params := map[string]any{"limit": limit}
-	for {
+	for first := true; ; first = false {
 		var page struct {
 			File      string   `json:"file"`
 			Cursor    int64    `json:"cursor"`
@@ -48,7 +48,7 @@ func printLogs(ctx context.Context, env *Env, c control, limit int, follow, asJS
 		if err := c.RPC(ctx, "logs.tail", params, &page); err != nil {
 			return err
 		}
-		if page.Truncated || page.Reset {
+		if !first && (page.Truncated || page.Reset) {
 			env.say("note", "lines are missing here: more was logged than is kept")
 		}
 		if asJSON {
