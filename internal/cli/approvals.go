@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"openclaw/internal/client"
 	"openclaw/internal/inbox"
 	"openclaw/internal/protocol"
 	"openclaw/internal/redact"
@@ -274,7 +275,13 @@ wait for you instead of falling back at once.`,
 
 // watchApprovals shows the inbox until the person leaves it.
 func watchApprovals(ctx context.Context, env *Env, c control) error {
-	return inbox.Watch(ctx, remoteDesk{c}, inbox.Options{
+	var desk inbox.Desk = remoteDesk{c}
+	if s, far := c.(*client.Socket); far {
+		d := &farDesk{env: env, s: s}
+		defer func() { _ = d.socket().Close() }() // it may be another by then
+		desk = d
+	}
+	return inbox.Watch(ctx, desk, inbox.Options{
 		In: env.Stdin, Out: env.Stdout, Env: env.Environ, Colour: env.colour(env.Stdout), Title: "approvals, " + c.String(),
 	})
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"openclaw/internal/client"
 	"openclaw/internal/config"
 	"openclaw/internal/identity"
+	"openclaw/internal/inbox"
 	"openclaw/internal/protocol"
 )
 
@@ -68,4 +70,38 @@ func (e *Env) dialElsewhere(ctx context.Context) (*client.Socket, error) {
 		return nil, err
 	}
 	return client.Dial(ctx, opt)
+}
+
+// farDesk is the requests of a gateway elsewhere; a connection that has ended is made anew
+// with the next Listen.
+type farDesk struct {
+	env *Env
+
+	mu sync.Mutex // guards s
+	s  *client.Socket
+}
+
+func (d *farDesk) socket() *client.Socket {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.s
+}
+
+// Listen is inbox.Desk's.
+func (d *farDesk) Listen(ctx context.Context, each func(inbox.Event)) error {
+	if d.socket().Ended() {
+		s, err := d.env.dialElsewhere(ctx)
+		if err != nil {
+			return err
+		}
+		d.mu.Lock()
+		d.s = s
+		d.mu.Unlock()
+	}
+	return remoteDesk{d.socket()}.Listen(ctx, each)
+}
+
+// Resolve is inbox.Desk's.
+func (d *farDesk) Resolve(ctx context.Context, id, decision string) error {
+	return remoteDesk{d.socket()}.Resolve(ctx, id, decision)
 }

@@ -273,6 +273,16 @@ func (s *Socket) Close() error {
 	return nil
 }
 
+// Ended reports whether no answer comes any more.
+func (s *Socket) Ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // String names the gateway, never the token.
 func (s *Socket) String() string { return "gateway at " + s.url }
 

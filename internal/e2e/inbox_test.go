@@ -135,3 +135,33 @@ func (d *daemon) status(id string) string {
 	status, _ := res["status"].(string)
 	return status
 }
+
+// TestInboxAfterRestart: the inbox outlives the gateway that it shows, here and from
+// elsewhere, and shows again what waits.
+func TestInboxAfterRestart(t *testing.T) {
+	p := newPlace(t, `tools: {exec: {mode: "ask"}}`)
+	s := newScreens(p)
+	d := p.start()
+	token := d.secret("agent-token")
+	s.open("here", 80, 24, binary+" approvals watch")
+	s.open("far", 80, 24, binary+" approvals watch --url "+strings.Replace(d.url, "http", "ws", 1)+" --token-file "+filepath.Join(p.state, "gateway-token"))
+	for _, name := range []string{"here", "far"} {
+		s.shows(name, "nothing waits for you")
+	}
+	d.invoke(token, "exec", map[string]any{"command": "echo waits", "workdir": "/"})
+	for _, name := range []string{"here", "far"} {
+		s.shows(name, "1 pending")
+	}
+	d.kill9()
+	for _, name := range []string{"here", "far"} {
+		s.shows(name, "trying again")
+	}
+	p.start()
+	for _, name := range []string{"here", "far"} {
+		s.shows(name, "1 pending")
+	}
+	s.types("far", "d")
+	for _, name := range []string{"here", "far"} {
+		s.shows(name, "0 pending")
+	}
+}

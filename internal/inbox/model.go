@@ -41,7 +41,14 @@ type model struct {
 	width  int
 	height int
 	lost   error
+
+	answered string    // the request answered last, here
+	slid     time.Time // when another request came under the cursor by itself
+	keep     string    // id to select again once it is told of anew
 }
+
+// settle is how long a key answers nothing after that: it was meant for the one before.
+const settle = time.Second
 
 type (
 	eventMsg  Event
@@ -50,7 +57,10 @@ type (
 		id, decision string
 		err          error
 	}
-	lostMsg struct{ err error }
+	lostMsg struct {
+		err   error
+		again bool // it is tried again
+	}
 )
 
 // Init starts the clock.
@@ -68,8 +78,11 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case eventMsg:
 		return m, m.event(Event(msg))
 	case lostMsg:
-		m.lost = msg.err
-		return m, tea.Quit
+		if !msg.again {
+			m.lost = msg.err
+			return m, tea.Quit
+		}
+		m.forget("no connection, trying again: " + redact.Escape(msg.err.Error()))
 	case answerMsg:
 		m.busy = ""
 		if msg.err != nil {
@@ -83,9 +96,17 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (m *model) event(e Event) tea.Cmd {
 	switch {
+	case e.Requested == nil && e.Resolved == nil: // what is pending is told from the beginning
+		m.forget("")
 	case e.Requested != nil && (m.only == "" || e.Requested.ID == m.only):
 		if !slices.ContainsFunc(m.items, func(a protocol.ExecApproval) bool { return a.ID == e.Requested.ID }) {
 			m.items = append(m.items, *e.Requested)
+			switch {
+			case e.Requested.ID == m.keep:
+				m.at, m.keep = len(m.items)-1, ""
+			case m.keep != "" && len(m.items) == 1:
+				m.slid = m.now()
+			}
 		}
 	case e.Resolved != nil && (m.only == "" || e.Resolved.ID == m.only):
 		m.note = outcome(e.Resolved)
@@ -97,6 +118,9 @@ func (m *model) event(e Event) tea.Cmd {
 			}
 			if i == m.at {
 				m.mode = modeList
+				if e.Resolved.ID != m.answered {
+					m.slid = m.now()
+				}
 			}
 		}
 		if m.only != "" {
@@ -104,6 +128,18 @@ func (m *model) event(e Event) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// forget takes all requests off the list, as far as they are not told of again; then the
+// same one is selected.
+func (m *model) forget(note string) {
+	if m.only != "" {
+		return
+	}
+	if a := m.current(); a != nil {
+		m.keep = a.ID
+	}
+	m.items, m.at, m.mode, m.busy, m.note = nil, 0, modeList, "", note
 }
 
 // outcome says how a request ended.
@@ -190,8 +226,12 @@ func (m *model) answer(decision string) tea.Cmd {
 	if a == nil || m.busy != "" {
 		return nil
 	}
+	if m.now().Sub(m.slid) < settle {
+		m.note = "the list has just changed; look, and press again"
+		return nil
+	}
 	id := a.ID
-	m.busy, m.note = id, ""
+	m.busy, m.note, m.answered = id, "", id
 	return func() tea.Msg {
 		return answerMsg{id, decision, m.desk.Resolve(m.ctx, id, decision)}
 	}

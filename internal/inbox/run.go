@@ -29,7 +29,8 @@ func (o Options) program(ctx context.Context, m *model) *tea.Program {
 	return tea.NewProgram(m, opts...)
 }
 
-// Watch shows all requests until the person leaves, ctx ends or the desk is lost.
+// Watch shows all requests until the person leaves or ctx ends. A desk that is lost is tried again,
+// unless it never was there.
 func Watch(ctx context.Context, desk Desk, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,6 +56,40 @@ func Ask(ctx context.Context, desk Desk, one protocol.ExecApproval, o Options) e
 // ErrLeft: the person has left the prompt without an answer.
 var ErrLeft = errors.New("no answer was given")
 
+const (
+	retryFirst = 500 * time.Millisecond
+	retryMost  = 10 * time.Second
+)
+
+// listen brings the desk's events to the screen until ctx ends. A list that was there once
+// is there again when the gateway is.
+func (m *model) listen(ctx context.Context, p *tea.Program) {
+	wait, there := retryFirst, false
+	for {
+		err := m.desk.Listen(ctx, func(e Event) {
+			wait, there = retryFirst, true
+			p.Send(eventMsg(e))
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = errors.New("the connection ended")
+		}
+		again := there && m.only == ""
+		p.Send(lostMsg{err, again})
+		if !again {
+			return
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		wait = min(2*wait, retryMost)
+	}
+}
+
 // show runs the screen with the desk's events.
 func (m *model) show(ctx context.Context, o Options) error {
 	p := o.program(ctx, m)
@@ -62,13 +97,7 @@ func (m *model) show(ctx context.Context, o Options) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		err := m.desk.Listen(listen, func(e Event) { p.Send(eventMsg(e)) })
-		if listen.Err() == nil {
-			if err == nil {
-				err = errors.New("the connection ended")
-			}
-			p.Send(lostMsg{err})
-		}
+		m.listen(listen, p)
 	}()
 	_, err := p.Run()
 	stop()
