@@ -71,3 +71,17 @@ func makefileFromInput(option string, rest []Word) bool {
 func fromInput(file string) bool {
 	return file == "-" || NoFile(file) && path.Clean(file) != "/dev/null"
 }
+
+// packageX finds npm's short form of exec. It is a subcommand only where nothing but options
+// and their values stand in front: npm install x takes a package of that name.
+func packageX(words []Word) (why string, at int) {
+	for i := 1; i < len(words); i++ {
+		switch option := i > 1 && strings.HasPrefix(words[i-1].Text, "-"); {
+		case words[i].Text == "x" || !words[i].Lit: // what it becomes is not known
+			return "it starts the program of a package", i
+		case !option && !strings.HasPrefix(words[i].Text, "-"):
+			return "", 0
+		}
+	}
+	return "", 0
+}
