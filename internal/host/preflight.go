@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // preflightBytes is how much of a script is looked at.
@@ -207,15 +208,15 @@ type codeLine struct {
 // Slips that are a syntax error in Python and JavaScript alike, wherever a statement
 // begins. Strings are blanked before, so a quote stands for a string.
 var commonSlips = []struct {
-	re    *regexp.Regexp
+	re    func() *regexp.Regexp
 	cause string
 }{
-	{regexp.MustCompile(`^\s*export\s+[A-Za-z_][A-Za-z0-9_]*=(?:[^=]|$)`), "export NAME=value is shell"},
-	{regexp.MustCompile(`^\s*(?:if|elif|while|until)\s+!?\s*\[\[?\s.*\]\s*;\s*(?:then|do)\b`), "a test in [ ] with then or do is shell"},
-	{regexp.MustCompile(`^\s*for\s+[A-Za-z_]\w*\s+in\b[^:]*;\s*do\s*$`), "a loop with do is shell"},
-	{regexp.MustCompile(`^\s*(?:fi|esac)\s*;?\s*$`), "fi and esac are shell"},
-	{regexp.MustCompile(`^\s*set\s+-[a-z]+\s+pipefail\b`), "set -o pipefail is shell"},
-	{regexp.MustCompile(`^\s*echo\s+["']`), "echo is shell"},
+	{lazy(`^\s*export\s+[A-Za-z_][A-Za-z0-9_]*=(?:[^=]|$)`), "export NAME=value is shell"},
+	{lazy(`^\s*(?:if|elif|while|until)\s+!?\s*\[\[?\s.*\]\s*;\s*(?:then|do)\b`), "a test in [ ] with then or do is shell"},
+	{lazy(`^\s*for\s+[A-Za-z_]\w*\s+in\b[^:]*;\s*do\s*$`), "a loop with do is shell"},
+	{lazy(`^\s*(?:fi|esac)\s*;?\s*$`), "fi and esac are shell"},
+	{lazy(`^\s*set\s+-[a-z]+\s+pipefail\b`), "set -o pipefail is shell"},
+	{lazy(`^\s*echo\s+["']`), "echo is shell"},
 }
 
 func commonSlip(line codeLine) string {
@@ -223,9 +224,14 @@ func commonSlip(line codeLine) string {
 		return ""
 	}
 	for _, slip := range commonSlips {
-		if slip.re.MatchString(line.text) {
+		if slip.re().MatchString(line.text) {
 			return slip.cause
 		}
 	}
 	return ""
+}
+
+// lazy is a regular expression that is compiled when it is first used.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

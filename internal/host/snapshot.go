@@ -22,13 +22,13 @@ var word = regexp.MustCompile(`[A-Za-z0-9_.:+@%,/-]+`)
 // secretText finds what looks like a secret: the known forms of tokens, keys, an
 // assignment to a name that says so, a password in a URL. X-14 leaves such things out;
 // one thing too many costs an alias, one too few puts a password on disk.
-var secretText = regexp.MustCompile(`(?i)(?:api[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|private[_-]?key|access[_-]?key)[A-Z0-9_-]*["']?\s*[=:]\s*["']?[A-Z0-9+/_.~-]{8,}` +
+var secretText = lazy(`(?i)(?:api[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|private[_-]?key|access[_-]?key)[A-Z0-9_-]*["']?\s*[=:]\s*["']?[A-Z0-9+/_.~-]{8,}` +
 	`|bearer\s+[A-Z0-9+/_.~-]{8,}` +
 	`|(?:ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abeoprs]|sk|pk|rk|npm|pypi|hf|dop_v1|shpat)[-_][A-Z0-9_-]{16,}` +
 	`|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Z0-9_-]{30,}|eyJ[A-Z0-9_-]{8,}\.[A-Z0-9_-]{8,}\.` +
 	`|-----BEGIN |://[^/\s:@"']*:[^/\s@"']+@`)
 
-func looksSecret(text string) bool { return secretText.MatchString(text) }
+func looksSecret(text string) bool { return secretText().MatchString(text) }
 
 // snapshotText makes the file that a shell reads before each command (X-14): functions,
 // then aliases. It holds definitions only, nothing in it runs. "" = nothing to define.

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -91,18 +90,18 @@ func nameParts(name string) []string {
 }
 
 // tokenForms are secrets that show by their own form.
-var tokenForms = regexp.MustCompile(`\b(?:gh[pousr]_[A-Za-z0-9]{10,}|github_pat_\w{20,}|gl(?:pat|dt|rt|soat)-[\w.-]{10,}` +
+var tokenForms = lazy(`\b(?:gh[pousr]_[A-Za-z0-9]{10,}|github_pat_\w{20,}|gl(?:pat|dt|rt|soat)-[\w.-]{10,}` +
 	`|xox[abeprs]-[\w-]{10,}|xapp-[\w-]{10,}|[sr]k_(?:live|test)_\w{10,}|whsec_\w{10,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|hf_[A-Za-z0-9]{20,}` +
 	`|AIza[\w-]{20,}|(?:AKIA|ASIA)[A-Za-z0-9]{12,}|ya29\.[\w.-]{10,}|GOCSPX-[\w-]{10,}|do[opr]_v1_\w{20,}|hv[sb]\.[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}` +
 	`|shp(?:at|ss|ca|pa)_\w{20,}|tskey-[\w-]{16,}|lin_api_\w{20,}|AGE-SECRET-KEY-1[A-Z0-9]{20,}` +
 	`|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)`)
 
 // looseToken is a form that words have as well: a digit makes the difference.
-var looseToken = regexp.MustCompile(`\bsk-[\w-]{16,}`)
+var looseToken = lazy(`\bsk-[\w-]{16,}`)
 
 func tokens(s string) string {
-	s = tokenForms.ReplaceAllString(s, Mask)
-	return looseToken.ReplaceAllStringFunc(s, func(m string) string {
+	s = tokenForms().ReplaceAllString(s, Mask)
+	return looseToken().ReplaceAllStringFunc(s, func(m string) string {
 		if strings.ContainsFunc(m, unicode.IsDigit) {
 			return Mask
 		}
@@ -111,8 +110,8 @@ func tokens(s string) string {
 }
 
 var (
-	keyBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	keyLine  = regexp.MustCompile(`^((?:\s|\\n|\\r)*)([A-Za-z0-9+/=_-]+)`)
+	keyBegin = lazy(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	keyLine  = lazy(`^((?:\s|\\n|\\r)*)([A-Za-z0-9+/=_-]+)`)
 )
 
 // keys masks the lines of private keys, each by itself: a command between the marks of a
@@ -120,7 +119,7 @@ var (
 func keys(s string) string {
 	var b strings.Builder
 	for {
-		at := keyBegin.FindStringIndex(s)
+		at := keyBegin().FindStringIndex(s)
 		if at == nil {
 			b.WriteString(s)
 			return b.String()
@@ -128,7 +127,7 @@ func keys(s string) string {
 		b.WriteString(s[:at[1]])
 		s = s[at[1]:]
 		for {
-			m := keyLine.FindStringSubmatchIndex(s)
+			m := keyLine().FindStringSubmatchIndex(s)
 			if m == nil || !keyPart(s[m[4]:m[5]]) {
 				break
 			}
