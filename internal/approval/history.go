@@ -27,7 +27,7 @@ func (f Filter) accepts(rec *Record) bool {
 func pastKey(rec *Record) string { return fmt.Sprintf("%013d-%s", rec.ResolvedMs, rec.ID) }
 
 // remember writes a final record to the history, with secrets masked; a later
-// form of the same record takes the place of the earlier.
+// form of the same record takes the place of the earlier, in whichever order they come.
 func (r *Registry) remember(ctx context.Context, rec Record) {
 	rec.Request.Command = redact.Text(rec.Request.Command)
 	rec.Request.Segments, rec.Request.Argv = nil, nil
@@ -41,6 +41,10 @@ func (r *Registry) remember(ctx context.Context, rec Record) {
 		var rev int64
 		it, err := r.opt.Store.Get(ctx, bucketHistory, key)
 		if err == nil {
+			var kept Record
+			if json.Unmarshal(it.Value, &kept) == nil && kept.Run != nil && !rec.Run.Over() {
+				return // the decision's form comes behind that of the run
+			}
 			rev = it.Rev
 		}
 		if _, err = r.opt.Store.Put(ctx, bucketHistory, key, data, rev); !errors.Is(err, state.ErrConflict) {

@@ -229,6 +229,25 @@ func TestA14_NothingRunsTwice(t *testing.T) {
 	}
 }
 
+// TestA15_LateDecision: what came of a run stays in the history when the decision is written
+// behind it.
+func TestA15_LateDecision(t *testing.T) {
+	o := newOffice(t)
+	rec := o.ask("id")
+	decided, _, err := o.reg.Resolve(t.Context(), rec.ID, AllowOnce, person)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.reg.SetRun(t.Context(), rec.ID, Run{State: RunEnded}); err != nil {
+		t.Fatal(err)
+	}
+	o.reg.remember(t.Context(), decided)
+	items, _, err := o.reg.History(t.Context(), Filter{}, "", 10)
+	if err != nil || len(items) != 1 || items[0].Run == nil || items[0].Run.State != RunEnded {
+		t.Errorf("%+v %v", items, err)
+	}
+}
+
 // TestA16_Limits: 1,000 pending, 50 of a session, identical ones join.
 func TestA16_Limits(t *testing.T) {
 	o := newOffice(t)
