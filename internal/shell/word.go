@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -32,6 +33,10 @@ func (r *reader) braces(dst []Word, w *syntax.Word) (_ []Word, ok bool) {
 	if !syntax.SplitBraces(split) {
 		word, ok := r.word(w)
 		return append(dst, word), ok
+	}
+	if besideShortName(w) {
+		r.remark(r.span(w), "brace expansion", "stands beside $NAME, whose name bash makes longer by it", "P-20")
+		return append(dst, Word{Span: r.span(w), Text: r.source(r.span(w))}), false
 	}
 	if r.plain {
 		r.remark(r.span(w), "brace expansion", "is not known to the shell named here", "P-34")
@@ -68,6 +73,15 @@ func hasBrace(w *syntax.Word) bool {
 		}
 	}
 	return false
+}
+
+// besideShortName says if a word with braces has a $NAME without its own braces: bash
+// expands braces in the text first, and $X{a,b} becomes $Xa $Xb.
+func besideShortName(w *syntax.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
+		p, ok := part.(*syntax.ParamExp)
+		return ok && p.Short
+	})
 }
 
 // nestedRange says if braces stand within braces in a word with .. in it.
